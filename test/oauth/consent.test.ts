@@ -220,6 +220,22 @@ describe('consent', () => {
   })
 })
 
+test('a frozen workspace gets no new agent, even from a session in another workspace, and consent can be denied', async () => {
+  const team = (await person.api.post('/v1/workspaces', { name: 'Team' })).body.workspace
+  const there = person.api.as({ cookie: person.cookie })
+  const freeze = await there.post('/v1/workspaces/current/freeze', {}, { headers: { 'workspace-id': team.id } })
+  expect(freeze.status).toBe(200)
+  const id = await requestConsent(person, client, newPkce())
+  const refused = await decide(person, id, { decision: 'approve', workspace_id: team.id })
+  expect(refusal(refused)).toEqual([403, 'workspace_frozen'])
+  expect((await decide(person, id, { decision: 'deny' })).status).toBe(200)
+  await person.api.post('/v1/workspaces/current/freeze', {})
+  const own = await requestConsent(person, client, newPkce())
+  expect(refusal(await decide(person, own, { decision: 'approve' }))).toEqual([403, 'workspace_frozen'])
+  await person.api.post('/v1/workspaces/current/unfreeze')
+  expect((await decide(person, own, { decision: 'approve' })).status).toBe(200)
+})
+
 describe('an agent', () => {
   test('cannot raise its own limits, create a key with more, or add or remove a sign-in method', async () => {
     const agent = await authorizeAgent(service.api, person, {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { and, sql } from 'drizzle-orm'
 import { effectivePermissions, type Permission, permissions, undelegable } from '../../auth/permissions.ts'
-import { type Principal, requireFreshProof } from '../../auth/principal.ts'
+import { type Principal, requireActiveAccount, requireFreshProof } from '../../auth/principal.ts'
 import { first, statement, type Tx } from '../../db/client.ts'
 import { grantLife } from '../../db/credential-life.ts'
 import { prepare } from '../../db/prepare.ts'
@@ -18,6 +18,7 @@ import { requireAllowable } from '../beneficiaries/queries.ts'
 import { requireBelowBound as requireBound } from '../bounds.ts'
 import { recordSessionAct } from '../session-acts.ts'
 import { heldMembership, lockMembership } from '../workspaces/membership.ts'
+import { shownOf } from '../workspaces/present.ts'
 import { findWorkspace, type MemberRecord } from '../workspaces/queries.ts'
 import { type Controls, type ControlsChange, changeControls, refuseLimitedAccountManager, widens } from './control-rules.ts'
 import { presentControls, viewGrant, viewsOf } from './present.ts'
@@ -88,6 +89,14 @@ const requireRoom = (lineage: readonly Uuid[], living: number): void => {
     throw conflict(`At most ${maxBelowRoot} active keys and agents can be below one key: revoke some first.`, 'limit_reached')
 }
 
+/** While a workspace is frozen, its grants can only be frozen, unfrozen and ended, even from a session in another workspace. */
+export const requireUnfrozen = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<void> => {
+  requireActiveAccount(principal)
+  const { workspace } = principal
+  const { frozen, closed } = workspaceId === workspace.id ? workspace : shownOf(found(await findWorkspace(tx, workspaceId)))
+  if (frozen || closed) throw new Refusal('workspace_frozen')
+}
+
 export const createGrant = async (tx: Tx, principal: Principal, input: NewGrant): Promise<ChangedGrant> => {
   const { at } = tx
   const workspaceId = input.workspaceId ?? principal.workspace.id
@@ -118,8 +127,9 @@ export const createGrant = async (tx: Tx, principal: Principal, input: NewGrant)
   }
   const [root] = lineage
   const hasRoom = root === undefined && kind === 'api_key' ? requireBound(tx, 'rootKeys', principal.accountId) : undefined
-  const [member, chain, below, viewed] = await Promise.all([
+  const [member, , chain, below, viewed] = await Promise.all([
     heldMembership(tx, principal, workspaceId),
+    requireUnfrozen(tx, principal, workspaceId),
     shareChain(tx, lineage),
     root === undefined ? undefined : first(tx, countBelow, { root, now: at }),
     viewGrant(tx, at, draft),
@@ -158,13 +168,6 @@ type GrantChange = {
 export const requireDescendant = (principal: Principal, grantId: Uuid): void => {
   if (principal.grant?.id === grantId)
     throw new Refusal('forbidden', { message: 'A credential cannot do this to its own grant, only to those below it.' })
-}
-
-/** While a workspace is frozen, its grants can only be frozen and unfrozen. */
-const requireUnfrozen = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<void> => {
-  if (principal.accountStatus === 'frozen') throw new Refusal('account_frozen')
-  const workspace = await findWorkspace(tx, workspaceId)
-  if (!workspace || workspace.frozenAt || workspace.suspendedAt || workspace.closedAt) throw new Refusal('workspace_frozen')
 }
 
 /** Checks the merged controls like those of a new grant, because an unchanged limit may contradict a new one. */

@@ -22,7 +22,7 @@ import type { Parts } from '../parts.ts'
 import type { OnGrantsRevoked } from '../ports.ts'
 import { heldMembership } from '../workspaces/membership.ts'
 import { noControls } from './control-rules.ts'
-import { type ChangedGrant, changeVisibleGrant, createGrant, requireDescendant } from './grant-service.ts'
+import { type ChangedGrant, changeVisibleGrant, createGrant, requireDescendant, requireUnfrozen } from './grant-service.ts'
 import { apiKeyStatus, presentApiKey, viewGrant, viewGrants, viewKey, viewsOf } from './present.ts'
 import {
   type ApiKeyRecord,
@@ -208,6 +208,7 @@ export const rotateApiKey = async (tx: Tx, principal: Principal, id: Uuid, overl
   const { key, grant } = found(await lockKey(tx, scopeOf(principal), id))
   const { at } = tx
   const [view] = await Promise.all([viewGrant(tx, at, grant), heldMembership(tx, principal, grant.workspaceId)])
+  await requireUnfrozen(tx, principal, grant.workspaceId)
   requireDescendant(principal, grant.id)
   const status = apiKeyStatus(key, grant, at)
   if (status !== 'active') throw conflict(`This key is ${status}: only an active key can be rotated.`, status)

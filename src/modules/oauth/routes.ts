@@ -77,7 +77,7 @@ const ByUserCode = z.object({ user_code: bounded(40) })
 
 const registerConsent = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
-  const decided = ['conflict', 'forbidden', 'capability_disabled', 'account_frozen', 'membership_suspended'] as const
+  const decided = ['conflict', 'forbidden', 'capability_disabled', 'workspace_frozen', 'membership_suspended'] as const
   routes.get('/v1/oauth/authorizations/:id', 'oauth.get_authorization', {
     access: 'undelegated',
     refuses: ['forbidden'],

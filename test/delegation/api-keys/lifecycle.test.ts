@@ -295,6 +295,17 @@ describe('revoking', () => {
   })
 })
 
+test('a key of a frozen workspace is not rotated or renamed, even from a session in another workspace', async () => {
+  const owner = await signIn(service.api)
+  const team = (await owner.api.post('/v1/workspaces', { name: 'Team' })).body.workspace
+  const headers = { 'workspace-id': team.id }
+  const { id } = (await owner.api.post(path, { name: 'Agent' }, { headers })).body
+  expect((await owner.api.post('/v1/workspaces/current/freeze', {}, { headers })).status).toBe(200)
+  const refused = [await owner.api.post(`${path}/${id}/rotate`), await owner.api.patch(`${path}/${id}`, { name: 'Late' })]
+  expect(refused.map(({ status, body }) => [status, body.error])).toEqual(Array(2).fill([403, 'workspace_frozen']))
+  expect((await owner.api.delete(`${path}/${id}`)).status).toBe(200)
+})
+
 describe('expiring', () => {
   test('refuses the key from that instant on, and the sweep revokes its grant and its descendants', async () => {
     const key = await createKey(person, { expires_at: later(100) })
