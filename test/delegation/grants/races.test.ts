@@ -3,7 +3,7 @@ import { parseId } from '../../../src/lib/ids.ts'
 import type { Json } from '../../harness/client.ts'
 import { waitingForLock } from '../../harness/lock-waits.ts'
 import { decide, newPkce, redeemCode, registerClient, requestConsent } from '../../harness/oauth.ts'
-import { createKey, type Key, signIn } from '../../harness/people.ts'
+import { createKey, type Key, newWallet, signIn, walletMessage } from '../../harness/people.ts'
 import { openService, type TestService } from '../../harness/service.ts'
 import { findBreaches } from '../../harness/verify.ts'
 import { createTeam, invite, join, memberIdOf, type Team, type Teammate } from '../../workspaces/team.ts'
@@ -218,6 +218,28 @@ test('a removal waits for the key and the agent that the member is creating at t
   const code = new URL(agent?.redirect_to).searchParams.get('code') ?? ''
   expect((await redeemCode(first.api, client, code, pkce)).body.error).toBe('invalid_grant')
   expect(await findBreaches(first)).toEqual([])
+})
+
+test('a revocation by a manager ends the key that is being made at that moment in a session which the revoked key led to', async () => {
+  const team = await createTeam(first)
+  const member = await join(first, team, 'admin')
+  const key = await createKey(member, { permissions: ['account.read', 'account.manage'] })
+  const wallet = newWallet()
+  const message = await walletMessage(key.api, wallet)
+  const signature = await wallet.signMessage({ message })
+  await key.api.post('/v1/accounts/me/identities', { provider: 'wallet', message, signature })
+  const session = await signIn(second.api, wallet)
+  const { making, revoking } = await first.deps.db.transaction(async (tx) => {
+    await tx.query('lock table grants in share mode')
+    const making = session.api.post(keys, { name: 'Derived' })
+    await isWaiting("wait_event = 'relation' and query like 'insert into \"grants\"%'")
+    const revoking = team.owner.api.delete(`/v1/workspaces/current/grants/${key.grantId}`)
+    await isWaiting("wait_event = 'advisory'")
+    return { making, revoking }
+  })
+  const [made, revoked] = [await making, await revoking]
+  expect([made.status, revoked.status]).toEqual([201, 200])
+  expect((await first.api.get('/v1/accounts/me', { bearer: made.body.key })).body.error).toBe('api_key_revoked')
 })
 
 test('a suspended member makes no key, rotates none and connects no agent', async () => {
