@@ -69,7 +69,10 @@ export type PolicyRules = PolicyFields & {
   usage: Usage
 }
 
-/** The newest counted payment with the same payee, amount and reference. `isUnknown`: its outcome is unknown. */
+/**
+ * The newest counted payment with the same payee, amount and reference. `isUnknown`: the outcome of this payment, or of an older
+ * one like it, is unknown.
+ */
 export type EarlierPayment = {
   paymentId: string
   createdAt: Date

@@ -142,6 +142,44 @@ describe('where a duplicate must be confirmed', () => {
   })
 })
 
+const unknownPayment = async (from: Payer): Promise<string> => {
+  const { id } = (await pay(from)).body
+  await service.deps.db.query(`update payments set status = 'unknown', dispatch_due_at = null where id = $1`, [
+    parseId('payment', id),
+  ])
+  return id
+}
+
+test('an older payment whose outcome is unknown hides no newer one: a policy, a batch and a confirmation compare with the newest', async () => {
+  const denied = await payer({ on_duplicate: 'deny' })
+  await unknownPayment(denied)
+  const confirmed = await payer({ on_duplicate: 'confirm', duplicate_window_seconds: 604_800 })
+  const unknown = await unknownPayment(confirmed)
+  service.clock.advance(80 * 3_600)
+  const first = (await pay({ ...denied, ...(await signIn(service.api, denied.wallet)) })).body
+  const again = { ...denied, ...(await signIn(service.api, denied.wallet)) }
+  const refused = await pay(again)
+  expect([refused.status, refused.body.error]).toEqual([403, 'policy_denied'])
+  expect(refused.body.details.decision.warnings).toMatchObject([{ code: 'possible_duplicate', payment_id: first.id }])
+  const items = [{ beneficiary_id: again.beneficiary, amount_minor: '150000' }]
+  const list = await again.api.post('/v1/payment-batches', { items })
+  expect([list.status, list.body.details.items]).toMatchObject([409, [{ existing_payment_id: first.id }]])
+
+  const person = { ...confirmed, ...(await signIn(service.api, confirmed.wallet)) }
+  const meant = await pay(person, { duplicate_of: unknown })
+  expect(meant.status).toBe(201)
+  const third = await pay(person, { duplicate_of: unknown })
+  expect([third.status, third.body.details.existing_payment_id]).toEqual([409, meant.body.id])
+})
+
+test('of many concurrent requests by a key that repeat a payment whose outcome is unknown, every one waits for a person', async () => {
+  const someone = await payer()
+  await unknownPayment(someone)
+  const key = await createKey(someone)
+  const answers = await Promise.all(Array.from({ length: 12 }, () => pay(someone, {}, key.api)))
+  expect(answers.map(({ body }) => body.status)).toEqual(Array(12).fill('pending_approval'))
+})
+
 test('a key never repeats a payment whose outcome is unknown without a person, with a mandate and a word that it is meant, and weeks later', async () => {
   const someone = await payer()
   const key = await createKey(someone)

@@ -138,13 +138,15 @@ export const decideInTurn = (
   const { duplicate_of: repeats } = input
   if (repeats && !repeated.has(paymentKey(principal.workspace.id, repeats))) return { refusal: notFound('duplicate_of') }
   const duplicateKey = duplicateKeyOf(state, request)
-  const { earlier = null, typicalAmountMinor = null } = past[index] ?? {}
-  const before = { earlier: isDue ? null : (accepted.get(duplicateKey) ?? earlier), typicalAmountMinor }
+  const { earlier: stored = null, typicalAmountMinor = null } = past[index] ?? {}
+  const earlier = accepted.get(duplicateKey) ?? stored
+  const before = { earlier: isDue ? null : earlier, typicalAmountMinor }
   const decided = catchRefusal(() => decidePayment(state, { ...request, principal, mandate, past: before }, at, deployment))
   if (decided instanceof Refusal) return { refusal: decided }
   if ('payment' in decided) {
     const { id: paymentId, createdAt } = decided.payment
-    accepted.set(duplicateKey, { paymentId, createdAt, isUnknown: false, ...(ofBatch && { listIndex: ofBatch.index }) })
+    const isUnknown = earlier?.isUnknown ?? false
+    accepted.set(duplicateKey, { paymentId, createdAt, isUnknown, ...(ofBatch && { listIndex: ofBatch.index }) })
     if (!isDue && !input.execute_at) countAccepted(state, decided)
   }
   return decided

@@ -31,7 +31,7 @@ const read = statement('payments.past', 'record')`
    cross join lateral (select * from beneficiaries where id = r.beneficiary offset 0) as b
    cross join lateral (select * from payees where id = b.payee_id offset 0) as own
    left join lateral (
-     select p.id, p.created_at, p.is_unknown
+     select p.id, p.created_at, bool_or(p.is_unknown) over () as is_unknown
      from unnest(case when ${hasAccountsSql('b.payment_rail')}
        then ${samePayeeIds('own', 'r.reference')} else array[own.id] end) as payee(id)
      cross join lateral (
@@ -43,7 +43,7 @@ const read = statement('payments.past', 'record')`
        (select p.id, p.created_at, true from payments p
         where p.payee_id = payee.id and p.status = 'unknown' and ${looksTheSame('p')}
         order by p.created_at desc, p.id desc limit 1)) as p
-     order by p.is_unknown desc, p.created_at desc, p.id desc limit 1) as p on true`
+     order by p.created_at desc, p.id desc limit 1) as p on true`
 
 type Row = { n: number; paymentId: Uuid | null; createdAt: Date; isUnknown: boolean; lastPaid: Minor[] }
 
@@ -52,7 +52,7 @@ const requestKeyOf = ({ beneficiary_id, amount_minor, account_reference }: Looka
 
 /**
  * Returns for each request, in the same order, the payee's usual amount and the newest counted payment that looks the same. A
- * look-alike with an unknown outcome takes precedence, however old, because repeating it could pay twice.
+ * look-alike with an unknown outcome counts however old it is, because repeating it could pay twice.
  */
 export const readPast = async (db: Db, requests: readonly Lookalike[], at: Date): Promise<PayeePast[]> => {
   const since = secondsAfter(at, -longestWindowSeconds)
