@@ -195,6 +195,21 @@ describe('a payment that names a mandate it does not fit is refused, never paid 
     }
   })
 
+  test('for another tenant’s mandate, even while its owner pays with it', async () => {
+    const stranger = await signIn(service.api)
+    await credit(service, stranger.accountId, 10_000_000n)
+    const own = await newBeneficiary(stranger.api)
+    const mandate = await agree()
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, async (_, n) => {
+        const isOwner = n % 2 === 0
+        const answer = isOwner ? pay(mandate) : pay(mandate, { beneficiary_id: own }, stranger.api)
+        return [isOwner, (await answer).status]
+      }),
+    )
+    expect(answers).toEqual(answers.map(([isOwner]) => [isOwner, isOwner ? 201 : 404]))
+  })
+
   test('after its end: expired, swept or not, or revoked', async () => {
     const mandate = await agree({ expires_at: later(60) })
     const revoked = await agree()

@@ -30,15 +30,19 @@ const unique = <T>(items: readonly T[]): T[] => [...new Set(items)]
 const periodsOf = (requests: readonly DecisionRequest[], now: Date): Periods[] =>
   unique(requests.map(({ principal }) => effectiveTimeZone(principal.workspace, now))).map((zone) => periodsAt(now, zone))
 
-type Mandates = ReadonlyMap<Uuid, PaymentMandate>
+/** A group has requests of several workspaces: what one of them names is found for that workspace alone. */
+const keyIn = (workspaceId: Uuid, id: Uuid): string => `${workspaceId} ${id}`
+
+type Mandates = ReadonlyMap<string, PaymentMandate | undefined>
 
 const loadMandates = async (tx: Tx, requests: readonly DecisionRequest[]): Promise<Mandates> => {
-  const named = new Map(requests.flatMap(({ input, principal }) => (input.mandate_id ? [[input.mandate_id, principal]] : [])))
-  const loaded = [...named].map(async ([id, { workspace }]) => [id, await loadMandate(tx, workspace.id, id)] as const)
-  return new Map((await Promise.all(loaded)).flatMap(([id, mandate]) => (mandate ? [[id, mandate]] : [])))
+  const named = requests.flatMap(({ input: { mandate_id: id }, principal: { workspace } }) =>
+    id ? [[keyIn(workspace.id, id), workspace.id, id] as const] : [],
+  )
+  const distinct = new Map(named.map((one) => [one[0], one]))
+  const loaded = [...distinct.values()].map(async ([key, workspaceId, id]) => [key, await loadMandate(tx, workspaceId, id)] as const)
+  return new Map(await Promise.all(loaded))
 }
-
-const paymentKey = (workspaceId: Uuid, paymentId: Uuid): string => `${workspaceId} ${paymentId}`
 
 const repeatedPayments = statement('payments.repeated')`
   select id, workspace_id from payments where id = any($1::uuid[]) and workspace_id = any($2::uuid[])`
@@ -50,7 +54,7 @@ const readRepeated = async (tx: Tx, requests: readonly DecisionRequest[]): Promi
     unique(naming.map(({ input }) => input.duplicate_of ?? null)),
     unique(naming.map(({ principal }) => principal.workspace.id)),
   ])
-  return new Set(rows.map(({ id, workspace_id }) => paymentKey(workspace_id, id)))
+  return new Set(rows.map(({ id, workspace_id }) => keyIn(workspace_id, id)))
 }
 
 /** Two payments with the same key are possible duplicates, even two items of one batch. */
@@ -133,10 +137,10 @@ export const decideInTurn = (
   { request, principal, index, at, isDue = false }: Turn,
 ): Accepted | Refused => {
   const { input, ofBatch } = request
-  const mandate = input.mandate_id ? mandates.get(input.mandate_id) : null
+  const mandate = input.mandate_id ? mandates.get(keyIn(principal.workspace.id, input.mandate_id)) : null
   if (mandate === undefined) return { refusal: notFound('mandate_id') }
   const { duplicate_of: repeats } = input
-  if (repeats && !repeated.has(paymentKey(principal.workspace.id, repeats))) return { refusal: notFound('duplicate_of') }
+  if (repeats && !repeated.has(keyIn(principal.workspace.id, repeats))) return { refusal: notFound('duplicate_of') }
   const duplicateKey = duplicateKeyOf(state, request)
   const { earlier: stored = null, typicalAmountMinor = null } = past[index] ?? {}
   const earlier = accepted.get(duplicateKey) ?? stored
