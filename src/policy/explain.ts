@@ -50,18 +50,19 @@ export const explain = (decision: Decision, currency: string): string => {
 /** `approvalsGiven`: by the mandate, if it fits or is changed to fit. `canBeApproved`: whether people can give the others. */
 type Approvable = { approvalsGiven: number; canBeApproved: (amount: Minor) => boolean }
 
-/** The largest allowed amount, in whole units of the rail. Null if it would evade an approval that the requested one needs. */
+/** The largest allowed amount that the rail sends. Null if it would evade an approval that the requested one needs. */
 const largestAllowed = (
-  { payment: { amountMinor }, unitMinor }: Evaluation,
+  { payment: { amountMinor }, unitMinor, minMinor = 1n, maxMinor }: Evaluation,
   findings: readonly Finding[],
   givenFor: (finding: Finding) => number,
   canBeApproved: Approvable['canBeApproved'],
 ): Minor | null => {
   const [lowest] = findings.flatMap((finding) => ceiling(finding, givenFor(finding)) ?? []).sort((a, b) => (a < b ? -1 : 1))
   if (lowest === undefined) return null
-  const whole = lowest - (lowest % unitMinor)
+  const most = maxMinor !== undefined && maxMinor < lowest ? maxMinor : lowest
+  const whole = most - (most % unitMinor)
   const evades = findings.some((finding) => approvalsRequired(finding, amountMinor) > approvalsRequired(finding, whole))
-  return whole > 0n && !evades && canBeApproved(whole) ? whole : null
+  return whole >= minMinor && !evades && canBeApproved(whole) ? whole : null
 }
 
 const passesAt = (finding: Finding, amount: Minor): Date | undefined =>

@@ -165,6 +165,9 @@ export type Evaluation = {
   listTotals?: Readonly<Record<string, Minor>>
   /** Smallest unit of the rail: all of its amounts are multiples of it. */
   unitMinor: Minor
+  /** The smallest and the largest amount of the rail. Missing in decisions stored before remedies respected them. */
+  minMinor?: Minor
+  maxMinor?: Minor
   /** The service's window, for policies without their own. */
   duplicateWindowSeconds: number
 }

@@ -130,6 +130,7 @@ export const evaluation: fc.Arbitrary<Evaluation> = grantChain.chain((grantLinea
       ),
     ),
     unitMinor: fc.constantFrom(1n, 7n),
+    minMinor: fc.constantFrom(1n, 70n),
     capabilities: fc.record({ payments: mostly(true, fc.constant(false)) }),
   }),
 )

@@ -103,7 +103,7 @@ describe('a remedy is correct', () => {
     forRemedies((input, { maxAmountMinor: most }) => {
       if (most === null) return
       const deniedAt = denied(input, most).filter(({ rule }) => isRefused(input) || rule !== 'eligible_approvers')
-      expect([most % input.unitMinor, deniedAt]).toEqual([0n, []])
+      expect([most % input.unitMinor, most >= (input.minMinor ?? 0n), deniedAt]).toEqual([0n, true, []])
       expect(denied(input, most + input.unitMinor)).not.toEqual([])
     })
   })

@@ -114,7 +114,7 @@ const evaluationAgain = (
     policies: context.policies.map((policy) => ({ ...policy, usage: withoutOwn(payment, policy, periods) })),
   }
   if (mandate === undefined) throw new Error('a payment names a mandate that is not there')
-  const once = { earlier: null, duplicateIsIntended: true, onDuplicate: null, unitMinor: 1n, duplicateWindowSeconds: 0 }
+  const once = { earlier: null, duplicateIsIntended: true, onDuplicate: null, duplicateWindowSeconds: 0 }
   // A mandate's window is checked at the payment's creation time.
   const requested = { initiatorAccountId, amountMinor, paymentType, at: createdAt, typicalAmountMinor: null, ...once }
   return { context, evaluation: evaluationOf(own, requested, mandate?.rules ?? null) }

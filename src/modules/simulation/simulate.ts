@@ -111,7 +111,7 @@ const decideNow = async (
       grantIds: principal.grant?.lineage ?? [],
       periods: [periods],
       at,
-      withSigners: proposed?.approvalProof === 'signature',
+      isProposed: proposed !== null,
     }),
     readPast(db, [input], at),
     getBalance(db, balanceAccountId),

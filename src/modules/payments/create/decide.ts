@@ -19,15 +19,7 @@ import { contextOf, evaluationOf, type PaymentContext } from '../evaluation/cont
 import { addUsage, familyDay, type LockedState, type PaidTo } from '../evaluation/state.ts'
 import type { PaymentRecord } from '../queries.ts'
 import type { CreatePayment } from '../schema.ts'
-import {
-  checkBalance,
-  checkDueTime,
-  checkPreconditions,
-  checkRailRules,
-  denialOf,
-  type OfBatch,
-  unitOf,
-} from './preconditions.ts'
+import { checkBalance, checkDueTime, checkPreconditions, checkRailRules, denialOf, type OfBatch } from './preconditions.ts'
 
 /** The locked state with the spendable balances. Each accepted payment changes the balances and the usage. */
 export type SpendingState = LockedState & { balances: Map<Uuid, Balance> }
@@ -171,7 +163,7 @@ export const prepareEvaluation = (
   state: LockedState,
   request: LoadedRequest,
   at: Date,
-  { rails, config }: Deployment,
+  { config }: Pick<Deployment, 'config'>,
 ): Prepared => {
   const windowSeconds = config.DUPLICATE_WINDOW_SECONDS
   const { principal, input, mandate, mandateSignature, ofBatch } = request
@@ -194,7 +186,6 @@ export const prepareEvaluation = (
     duplicateIsIntended: ofBatch?.duplicatesIntended ?? (earlier !== null && input.duplicate_of === earlier.paymentId),
     onDuplicate: ofBatch ? ('confirm' as const) : (input.on_duplicate ?? null),
     ...(ofBatch?.listTotals && { listTotals: ofBatch.listTotals }),
-    unitMinor: unitOf(rails, rail),
     duplicateWindowSeconds: ofBatch ? Math.max(windowSeconds, minBatchWindowSeconds) : windowSeconds,
   }
   // Several requests may name one mandate, each with its own answer from the chain.

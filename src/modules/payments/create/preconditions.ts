@@ -53,9 +53,6 @@ export const checkRailRules = (terms: Terms, context: PaymentContext, rails: Rai
   if (problems.length > 0) throw invalidFields(...problems)
 }
 
-export const unitOf = ({ payout }: Pick<Rails, 'payout'>, rail: RailName): Minor =>
-  payout[rail] && payouts[rail].limits.wholeUnits ? 100n : 1n
-
 const maxDaysAhead = 90
 
 export const checkDueTime = (executeAt: Date | null, at: Date): void => {

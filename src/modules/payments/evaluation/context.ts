@@ -7,6 +7,7 @@ import { fieldsOf } from '../../../lib/lists.ts'
 import type { Minor } from '../../../lib/money.ts'
 import type { Evaluation, GrantRules, MandateRules, PayeeFacts, PayeePast, PaymentFacts, Usage } from '../../../policy/types.ts'
 import { typicalAmount } from '../../../policy/warnings.ts'
+import { payouts } from '../../../rails/definitions.ts'
 import { hasAccountsSql, lastPaidSql, samePayeeIds } from '../../beneficiaries/payee-queries.ts'
 import type { CreatePayment } from '../schema.ts'
 import { type BeneficiaryState, familyDay, type LockedState, type PaidTo, usageKey, type WorkspaceState } from './state.ts'
@@ -138,7 +139,7 @@ export const contextOf = (
 /** The part of a decision's input that comes from the request instead of the state. */
 type Requested = Pick<PaymentFacts, 'initiatorAccountId' | 'amountMinor' | 'paymentType' | 'at' | 'otherName'> &
   Pick<PayeeFacts, 'typicalAmountMinor'> &
-  Pick<Evaluation, 'earlier' | 'duplicateIsIntended' | 'onDuplicate' | 'duplicateWindowSeconds' | 'listTotals' | 'unitMinor'>
+  Pick<Evaluation, 'earlier' | 'duplicateIsIntended' | 'onDuplicate' | 'duplicateWindowSeconds' | 'listTotals'>
 
 /**
  * Builds the input of the pure decision engine from the locked state. The field order matches the dictionary with which `pack`
@@ -149,7 +150,8 @@ export const evaluationOf = (
   { typicalAmountMinor, amountMinor, paymentType, initiatorAccountId, at, otherName, ...asked }: Requested,
   mandate: MandateRules | null,
 ): Evaluation => {
-  const { earlier, duplicateIsIntended, onDuplicate, ...sizes } = asked
+  const { earlier, duplicateIsIntended, onDuplicate, listTotals, duplicateWindowSeconds } = asked
+  const { wholeUnits, minMinor, maxMinor } = payouts[beneficiary.rail].limits
   return {
     payment: {
       amountMinor,
@@ -173,6 +175,7 @@ export const evaluationOf = (
     periods,
     capabilities: { payments: holder.paymentsEnabled },
     ...{ earlier, duplicateIsIntended, onDuplicate, unapproved },
-    ...sizes,
+    ...(listTotals && { listTotals }),
+    ...{ unitMinor: wholeUnits ? 100n : 1n, duplicateWindowSeconds, minMinor, maxMinor },
   }
 }

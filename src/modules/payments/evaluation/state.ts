@@ -94,7 +94,7 @@ const given = {
   days: '$4::date[]',
   roles: '$5::text[]',
   references: '$6::text[]',
-  withSigners: '$7::boolean',
+  isProposed: '$7::boolean',
   at: '$8::timestamptz',
 } as const
 
@@ -128,7 +128,7 @@ const workspaceColumns = `w.id, ${balanceAccountSql('w')} as "balanceAccountId",
   w.closed_at is not null as closed,
   w.time_zone as "timeZone", w.next_time_zone as "nextTimeZone", w.next_time_zone_from as "nextTimeZoneFrom",
   ${approversOf('')} as "approverAccountIds",
-  case when ${given.withSigners} or exists (select from applicable p where p.workspace_id = w.id and p.approval_proof = 'signature')
+  case when ${given.isProposed} or exists (select from applicable p where p.workspace_id = w.id and p.approval_proof = 'signature')
     then ${approversOf(`and ${canSign('m.account_id')}`)} else '{}' end as "signingAccountIds"`
 
 /** The paid beneficiary that `b` resembles, as long as `b` was never paid. */
@@ -172,7 +172,7 @@ const ofPayee = `select p.* from payments p where p.payee_id = payee.id and p.co
 
 /**
  * The day's payments by number of approvals. Read only if a policy or grant has an approval threshold, which also limits the
- * number of unapproved rows. Approved payments are read only if a policy requires several approvals.
+ * number of unapproved rows. Approved payments are read only if a policy requires several approvals. A proposed policy may do both.
  */
 const unapproved = list(
   `paid.family_id as "familyId", paid.counted_day as day, paid.payment_type as "paymentType", paid.rail, paid.approvals,
@@ -184,8 +184,8 @@ const unapproved = list(
       (${ofPayee} and p.approval_id is null and p.mandate_id is null offset 0)
       union all
       (${ofPayee} and (p.approval_id is not null or p.mandate_id is not null)
-         and exists (select from applicable where approval_threshold_minor is not null and required_approval_count > 1) offset 0)) as p
-    where exists (select from applicable where approval_threshold_minor is not null)
+         and (${given.isProposed} or exists (select from applicable where approval_threshold_minor is not null and required_approval_count > 1)) offset 0)) as p
+    where ${given.isProposed} or exists (select from applicable where approval_threshold_minor is not null)
       or exists (select from grants g where g.id = any(${given.grantIds}) and g.approval_threshold_minor is not null)
     group by 1, 2, 3, 4, 5, 6) as paid`,
 )
@@ -259,8 +259,8 @@ export type StateQuery = {
   periods: readonly Pick<Periods, 'day' | 'month'>[]
   /** Time of the decision. A new approver may count only after 24 hours. */
   at: Date
-  /** Reads `signingAccountIds` even if no stored policy requires signatures, for a proposed one that does. */
-  withSigners?: boolean
+  /** Reads the rows that any rule needs, for a proposed policy, which is not stored. */
+  isProposed?: boolean
 }
 
 /** Reads the state for decisions on these payments, in one round trip. */
@@ -276,7 +276,7 @@ export const readState = async (db: Db, query: StateQuery): Promise<LockedState>
       [...periodStarts],
       decidingRoles,
       unique(references),
-      query.withSigners ?? false,
+      query.isProposed ?? false,
       query.at,
     ]),
   )
