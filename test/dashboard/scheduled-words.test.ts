@@ -10,7 +10,7 @@ const due = '2027-03-05T07:00:00.000Z'
 const [before, after] = ['2027-03-04T07:00:00.000Z', '2027-03-05T07:00:30.000Z']
 
 type Approval = Schemas['Approval']
-type Change = { scheduled?: boolean; status?: Approval['status']; required?: number; left?: string }
+type Change = { scheduled?: boolean; status?: Approval['status']; required?: number; left?: string | null }
 const common = ({ scheduled = true, status = 'pending', required = 1, left = '40000' }: Change) => ({
   status,
   approvals_given: 0,
@@ -72,6 +72,7 @@ describe('the approval of what is scheduled', () => {
     expect(plain(balanceWords(of({ scheduled: false })))).toBe('KES 400.00 left in the account afterwards.')
     expect(plain(balanceWords(of()))).toBe('KES 400.00 of today’s balance left afterwards. No money is held until it is sent.')
     expect(plain(balanceWords(of({ left: '-40000' })))).toBe('Today’s balance is KES 400.00 short.')
+    expect(balanceWords(of({ left: null }))).toBeNull()
   })
 })
 

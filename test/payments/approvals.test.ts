@@ -91,7 +91,7 @@ describe('a payment at or above the threshold', () => {
         verification: expect.objectContaining({ status: expect.any(String) }),
       },
       warnings: [{ code: 'unusual_amount', typical_amount_minor: '20000' }],
-      available_after_minor: (await balance(person)).available_minor,
+      available_after_minor: null,
       eligible_approvers: [approver.accountId],
     })
     const [listed] = (await approver.api.get('/v1/approvals')).body.data
@@ -100,6 +100,24 @@ describe('a payment at or above the threshold', () => {
     const decided = (await approver.api.get(`/v1/approvals/${payment.approval_id}`)).body
     expect([decided.decision_now, decided.context.payee.payments_count]).toEqual([undefined, 3])
     expect((await approver.api.get('/v1/approvals')).body.data[0].context).toBeUndefined()
+  })
+
+  test('shows the balance that it leaves only to those who may see the balance', async () => {
+    const person = await payer(ask)
+    const permissions = ['approval.read', 'payment.create']
+    const key = await createKey(person, { permissions })
+    const reader = await createKey(person, { permissions: [...permissions, 'account.read'] })
+    const payment = await pay(person, key.api)
+    const left = async ({ api }: Pick<Person, 'api'>) => {
+      const one = (await api.get(`/v1/approvals/${payment.approval_id}`)).body
+      const [listed] = (await api.get('/v1/approvals?status=pending')).body.data
+      return [one.context.available_after_minor, listed.context.available_after_minor]
+    }
+    const { available_minor: available } = await balance(person)
+    expect(await left(person)).toEqual([available, available])
+    expect(await left(reader)).toEqual([available, available])
+    expect(await left(key)).toEqual([null, null])
+    expect(await left(await colleague(person))).toEqual([null, null])
   })
 
   test('is a first payment in the list as by itself, while it waits and when it is decided', async () => {

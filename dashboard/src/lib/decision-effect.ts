@@ -54,11 +54,11 @@ export const decidedWords = (approval: Approval): string => {
   return t('decided.recorded', { given: approval.approvals_given, count: approval.required_approvals })
 }
 
-/** Balance that the payment or batch leaves in the account. */
+/** Balance that the payment or batch leaves in the account. Null: there is none to see. */
 export const balanceWords = (approval: Approval): string | null => {
   const { currency, sentAt } = approvalSubject(approval)
   const left = approval.context?.available_after_minor
-  if (left === undefined) return null
+  if (left == null) return null
   const amount = moneyText(sentAt === null ? left : left.replace('-', ''), currency)
   return t(sentAt === null ? 'left_after' : left.startsWith('-') ? 'left_missing' : 'left_today', { amount })
 }

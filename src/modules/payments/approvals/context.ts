@@ -1,4 +1,4 @@
-import type { Principal } from '../../../auth/principal.ts'
+import { maySeeBalance } from '../../../auth/principal.ts'
 import type { Database, Db } from '../../../db/client.ts'
 import { prepareText, type RowOf } from '../../../db/prepare.ts'
 import { statement } from '../../../db/statement.ts'
@@ -176,15 +176,16 @@ const cautionsOf = (
 
 export const readContexts = async (
   deps: ContextParts,
-  workspace: Pick<Principal['workspace'], 'id' | 'balanceAccountId'>,
+  reader: Parameters<typeof maySeeBalance>[0] & { workspace: { id: Uuid } },
   records: readonly ApprovalRecord[],
 ): Promise<ReadonlyMap<Uuid, { context: ApprovalContext; facts: Fact[] }>> => {
   if (records.length === 0) return new Map()
   const { db } = deps
-  const [histories, mayDecide, { availableMinor }, lost, names] = await Promise.all([
+  const { workspace } = reader
+  const [histories, mayDecide, balance, lost, names] = await Promise.all([
     readHistories(db, records),
     db.run(deciders, { workspaceId: workspace.id }),
-    getBalance(db, workspace.balanceAccountId),
+    maySeeBalance(reader) ? getBalance(db, workspace.balanceAccountId) : null,
     countLost(deps, records),
     namesOfBatches(db, records),
   ])
@@ -204,7 +205,7 @@ export const readContexts = async (
             }
           : null,
       warnings: cautionsOf(record, typicalMinor, lost.get(id) ?? 0),
-      available_after_minor: formatMinor(availableMinor - unheldMinor(record)),
+      available_after_minor: balance && formatMinor(balance.availableMinor - unheldMinor(record)),
       eligible_approvers: eligibleAmong(record, mayDecide, now).map((account) => formatId('account', account)),
     }
     return { context, facts: factsNow(record, { names: names.get(batchId ?? id), lost: lost.get(id) ?? 0, typicalMinor }) }

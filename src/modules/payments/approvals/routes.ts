@@ -48,7 +48,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
     idOf: ({ approval }) => approval.id,
     present: async (records, { principal }) => {
       const waiting = records.filter(({ approval }) => approval.status === 'pending')
-      const contexts = await readContexts(deps, principal.workspace, waiting)
+      const contexts = await readContexts(deps, principal, waiting)
       const refused = refusalNow(stopOf(principal))
       return records.map((record) => {
         const now = contexts.get(record.approval.id)
@@ -70,7 +70,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       const { approval, payment, lineage } = record
       const reread = { payment, lineage, required: approval.requiredApprovals, zone: workspace }
       const [contexts, known, now] = await Promise.all([
-        readContexts(deps, workspace, [record]),
+        readContexts(deps, principal, [record]),
         readNotifications(deps.db, id),
         approval.status === 'pending' ? decideAt(deps.db, reread, deps.clock.now()) : null,
       ])

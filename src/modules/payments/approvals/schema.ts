@@ -81,8 +81,8 @@ const ApprovalContext = RecordOut('ApprovalContext', {
     .nullable()
     .describe('Information about the beneficiary; null for a batch.'),
   warnings: z.array(ApprovalWarning).describe('The warnings of the decision, and anything unusual about the payment.'),
-  available_after_minor: SignedMinorOut.describe(
-    'The available balance after this payment, or after all payments of the batch. Scheduled payments hold no money yet, so this is today’s balance minus their amount, which can be negative.',
+  available_after_minor: SignedMinorOut.nullable().describe(
+    'The available balance after this payment, or after all payments of the batch; null if the caller may not see the balance. Scheduled payments hold no money yet, so this is today’s balance minus their amount, which can be negative.',
   ),
   eligible_approvers: z
     .array(IdOut('account'))
