@@ -35,18 +35,17 @@ export const roleSince = (m: string, act: 'deciding' | 'requesting' = 'deciding'
   `coalesce(${m}.${act}_since, ${m}.created_at)`
 
 /**
- * Whether member `m` of workspace `w` counts as a second person under `rules` at a given time. Otherwise a person could add or
- * promote a second account of their own and approve their own payments at once. The owning account always counts. Any other
- * account counts if its role began before each policy that requires two people, or at least 24 hours ago.
+ * The ids of the `rules` under which member `m` of workspace `w` does not count as a second person at a given time. Otherwise a
+ * person could add or promote a second account of their own and approve their own payments at once. The owning account always
+ * counts. Any other account counts if its role began before the policy that requires two people, or at least 24 hours ago.
  */
-export const countsUnder = (m: string, w: string, rules: string, at: string, since = roleSince(m)): string =>
-  `(${m}.account_id = ${w}.owning_account_id or ${since} <= ${at} - interval '24 hours'
-     or not exists (select from ${rules} as rule where rule.workspace_id = ${w}.id and rule.archived_at is null
-       and ${asksForTwo('rule', 'required_approval_count')} and rule.created_at < ${since}))`
+export const notCountedUnder = (m: string, w: string, rules: string, at: string, since = roleSince(m)): string =>
+  `(select rule.id from ${rules} as rule where ${m}.account_id <> ${w}.owning_account_id and ${since} > ${at} - interval '24 hours'
+     and rule.workspace_id = ${w}.id and rule.archived_at is null
+     and ${asksForTwo('rule', 'required_approval_count')} and rule.created_at < ${since})`
 
-/** The time from which member `m` counts under all policies of workspace `w`. Null if the member already counts. */
-export const countsFrom = (m: string, w: string): string =>
-  `case when not ${countsUnder(m, w, 'spending_policies', "'-infinity'::timestamptz")} then ${roleSince(m)} + interval '24 hours' end`
+export const countsUnder = (m: string, w: string, rules: string, at: string, since = roleSince(m)): string =>
+  `(not exists ${notCountedUnder(m, w, rules, at, since)})`
 
 export const hasDecidingRole = (account: string, workspace: string): string => isMember(account, workspace, decidingRoles)
 

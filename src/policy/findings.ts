@@ -242,7 +242,7 @@ const appliesTo = (policy: PolicyRules, payment: PaymentFacts): boolean =>
   (policy.beneficiaryIds.length === 0 || namesPayee(policy.beneficiaryIds, payment))
 
 /** The policies that apply to the payment, oldest first (ids are UUIDv7), whatever the order in `policies`. */
-export const applicablePolicies = ({ policies, payment }: Evaluation): PolicyRules[] =>
+export const applicablePolicies = ({ policies, payment }: Pick<Evaluation, 'policies' | 'payment'>): PolicyRules[] =>
   policies.filter((policy) => appliesTo(policy, payment)).sort((a, b) => byText(a.id, b.id))
 
 export const policyFindings = (policy: PolicyRules, input: Evaluation): Finding[] => {

@@ -337,6 +337,24 @@ test('an approver who joined after the rule was made counts for it 24 hours late
   expect((await approve(later, await again(newcomer, scene.team))).body.status).toBe('approved')
 })
 
+test('an approver who joined after a rule was made counts at once for payments to which the rule does not apply', async () => {
+  const scene = await createScene()
+  await make(scene, { name: 'Salaries', payment_types: ['salary'], required_approval_count: 2 })
+  await pass(minute)
+  const newcomer = await join(service, scene.team, 'approver')
+  await make(scene, { name: 'Separate', approval_threshold_minor: '1', separation_of_duties: true })
+  const { status, body: payment } = await pay(scene)
+  expect([status, payment.status]).toEqual([201, 'pending_approval'])
+  const { context } = (await scene.owner.api.get(`/v1/approvals/${payment.approval_id}`)).body
+  expect(context.eligible_approvers).toEqual([newcomer.accountId])
+  expect((await approve(payment, newcomer)).body.status).toBe('approved')
+  const salary = { beneficiary_id: scene.payee, amount_minor: '150000', payment_type: 'salary' }
+  const refused = await scene.owner.api.post('/v1/payments', salary)
+  expect([refused.status, refused.body.error]).toEqual([403, 'policy_denied'])
+  const entry = refused.body.details.decision.trace.find(({ rule }: Json) => rule === 'eligible_approvers')
+  expect([entry.required_approvals, entry.eligible_approvers]).toEqual([2, 0])
+})
+
 describe('where duties are separate, who asks counts for a rule that is older when 24 hours have passed', () => {
   const separate = { ...forTwo, required_approval_count: 1, separation_of_duties: true }
   const ask = ({ api }: Person, { payee }: Scene, more: object = {}) =>

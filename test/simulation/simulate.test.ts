@@ -44,27 +44,34 @@ test('a proposed policy is decided as if it had existed all day', async () => {
 test.each([
   [1, {}],
   [2, { approval_threshold_minor: '300000' }],
-])('a proposed threshold for %i people counts what fewer approved today, although no stored rule asks for as many', async (count, stored) => {
-  const someone = await signIn(service.api)
-  await credit(service, someone.accountId, 1_000_000n)
-  const to = await newBeneficiary(someone.api)
-  if (count > 1) await someone.api.post('/v1/spending-policies', { name: 'One', ...stored })
-  const paid = (await someone.api.post('/v1/payments', { beneficiary_id: to, amount_minor: '300000' })).body
-  if (paid.approval_id) await someone.api.post(`/v1/approvals/${paid.approval_id}/decide`, { decision: 'approve' })
-  const policy = { approval_threshold_minor: '320000', required_approval_count: count }
-  const { body } = await simulate({ beneficiary_id: to, amount_minor: '50000', policy }, someone.api)
-  expect(body.trace.find(({ source }: { source: { name: string } }) => source.name === 'Proposed policy')).toMatchObject({
-    rule: 'approval_threshold',
-    outcome: 'require_approval',
-    used_minor: '300000',
-  })
-})
+])(
+  'a proposed threshold for %i people counts what fewer approved today, although no stored rule asks for as many',
+  async (count, stored) => {
+    const someone = await signIn(service.api)
+    await credit(service, someone.accountId, 1_000_000n)
+    const to = await newBeneficiary(someone.api)
+    if (count > 1) await someone.api.post('/v1/spending-policies', { name: 'One', ...stored })
+    const paid = (await someone.api.post('/v1/payments', { beneficiary_id: to, amount_minor: '300000' })).body
+    if (paid.approval_id) await someone.api.post(`/v1/approvals/${paid.approval_id}/decide`, { decision: 'approve' })
+    const policy = { approval_threshold_minor: '320000', required_approval_count: count }
+    const { body } = await simulate({ beneficiary_id: to, amount_minor: '50000', policy }, someone.api)
+    expect(body.trace.find(({ source }: { source: { name: string } }) => source.name === 'Proposed policy')).toMatchObject({
+      rule: 'approval_threshold',
+      outcome: 'require_approval',
+      used_minor: '300000',
+    })
+  },
+)
 
 test('a remedy never names an amount that the rail cannot send', async () => {
   const someone = await signIn(service.api)
   await credit(service, someone.accountId, 60_000_000n)
   const to = await newBeneficiary(someone.api)
-  await someone.api.post('/v1/spending-policies', { name: 'Day', daily_limit_minor: '40000500', approval_threshold_minor: '1000' })
+  await someone.api.post('/v1/spending-policies', {
+    name: 'Day',
+    daily_limit_minor: '40000500',
+    approval_threshold_minor: '1000',
+  })
   const most = async () =>
     (await simulate({ beneficiary_id: to, amount_minor: '1000' }, someone.api)).body.remedy.max_amount_minor
   // M-PESA sends from 10 to 250,000 shillings at a time.

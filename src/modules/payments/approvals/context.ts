@@ -91,10 +91,11 @@ type ContextParts = Pick<Parts, 'clock' | 'db' | 'rails'>
 
 /**
  * Accounts that may still decide, by the rules of `decide`. Excluded: accounts whose decision counts, the initiator under
- * separation of duties and, if two people are required, an account that became an approver too recently.
+ * separation of duties and, if two people are required, an account too new for one of the payment's policies.
  */
 const eligibleAmong = (record: ApprovalRecord, mayDecide: readonly RowOf<typeof deciders>[], now: Date): Uuid[] => {
   const { approval, payment } = record
+  const { policyVersions: applied } = approval
   const excluded = new Set([
     ...currentDecisions(record)
       .filter((decision) => counts(record, decision))
@@ -102,7 +103,9 @@ const eligibleAmong = (record: ApprovalRecord, mayDecide: readonly RowOf<typeof 
     ...(approval.separationOfDuties ? [payment.initiatorAccountId] : []),
   ])
   return mayDecide
-    .filter(({ countsFrom }) => !record.asksForTwo || countsFrom === null || countsFrom <= now)
+    .filter(
+      ({ notUnder, countsFrom }) => !record.asksForTwo || countsFrom <= now || !applied.some(({ id }) => notUnder.includes(id)),
+    )
     .filter(({ canSign }) => approval.approvalProof === 'any' || canSign)
     .map(({ accountId }) => accountId)
     .filter((id) => !excluded.has(id) && (record.onlyApprovers?.includes(id) ?? true))

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, type SQLWrapper, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
-import { asksForTwo, canSign, countsFrom } from '../../../auth/authority-sql.ts'
+import { asksForTwo, canSign, notCountedUnder, roleSince } from '../../../auth/authority-sql.ts'
 import { decidingRoles } from '../../../auth/permissions.ts'
 import { requireLocked } from '../../../db/account-lock.ts'
 import type { Db, Tx } from '../../../db/client.ts'
@@ -162,13 +162,19 @@ export const listApprovals = async (
   filter: { status?: ApprovalRow['status'] | undefined; createdAfter?: Date; createdBefore?: Date },
 ): Promise<ApprovalRecord[]> => (await db.run(list, { workspaceId, ...filter, ...page })).map(recordOf)
 
-/** Accounts that may decide a workspace's approvals, oldest members first. `countsFrom`: when they count if two are required. */
+/**
+ * Accounts that may decide a workspace's approvals, oldest members first. `notUnder`: the policies that do not count the account
+ * until `countsFrom`, because they require two people.
+ */
 export const deciders = prepare('approvals.deciders', { workspaceId: 'uuid' }, 'coalesced', (orm, param) =>
   orm
     .select({
       accountId: members.accountId,
       canSign: sql<boolean>`${sql.raw(canSign('accounts.id'))}`,
-      countsFrom: sql`${sql.raw(countsFrom('members', 'workspaces'))}`.mapWith(members.decidingSince),
+      notUnder: sql<
+        Uuid[]
+      >`array${sql.raw(notCountedUnder('members', 'workspaces', 'spending_policies', "'-infinity'::timestamptz"))}`,
+      countsFrom: sql<Date>`${sql.raw(roleSince('members'))} + interval '24 hours'`.mapWith(members.createdAt),
     })
     .from(members)
     .innerJoin(accounts, eq(accounts.id, members.accountId))

@@ -40,7 +40,9 @@ const loadMandates = async (tx: Tx, requests: readonly DecisionRequest[]): Promi
     id ? [[keyIn(workspace.id, id), workspace.id, id] as const] : [],
   )
   const distinct = new Map(named.map((one) => [one[0], one]))
-  const loaded = [...distinct.values()].map(async ([key, workspaceId, id]) => [key, await loadMandate(tx, workspaceId, id)] as const)
+  const loaded = [...distinct.values()].map(
+    async ([key, workspaceId, id]) => [key, await loadMandate(tx, workspaceId, id)] as const,
+  )
   return new Map(await Promise.all(loaded))
 }
 

@@ -5,6 +5,7 @@ import { secondsAfter } from '../../../lib/clock.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { fieldsOf } from '../../../lib/lists.ts'
 import type { Minor } from '../../../lib/money.ts'
+import { applicablePolicies } from '../../../policy/findings.ts'
 import type { Evaluation, GrantRules, MandateRules, PayeeFacts, PayeePast, PaymentFacts, Usage } from '../../../policy/types.ts'
 import { typicalAmount } from '../../../policy/warnings.ts'
 import { payouts } from '../../../rails/definitions.ts'
@@ -152,26 +153,32 @@ export const evaluationOf = (
 ): Evaluation => {
   const { earlier, duplicateIsIntended, onDuplicate, listTotals, duplicateWindowSeconds } = asked
   const { wholeUnits, minMinor, maxMinor } = payouts[beneficiary.rail].limits
+  const payment: PaymentFacts = {
+    amountMinor,
+    paymentType,
+    rail: beneficiary.rail,
+    beneficiaryId: beneficiary.id,
+    payeeBeneficiaryIds: beneficiary.payeeBeneficiaryIds,
+    paybillBeneficiaryIds: beneficiary.paybillBeneficiaryIds,
+    payee: { ...beneficiary.payee, typicalAmountMinor },
+    payeeIsFixed: !beneficiary.takesAnyReference,
+    workspaceId: workspace.id,
+    initiatorAccountId,
+    grantLineage: lineage,
+    at,
+    ...(otherName && { otherName }),
+  }
+  const applicable = applicablePolicies({ policies, payment })
+  const counting = workspace.approvers.filter(({ notUnder }) => !applicable.some(({ id }) => notUnder.includes(id)))
   return {
-    payment: {
-      amountMinor,
-      paymentType,
-      rail: beneficiary.rail,
-      beneficiaryId: beneficiary.id,
-      payeeBeneficiaryIds: beneficiary.payeeBeneficiaryIds,
-      paybillBeneficiaryIds: beneficiary.paybillBeneficiaryIds,
-      payee: { ...beneficiary.payee, typicalAmountMinor },
-      payeeIsFixed: !beneficiary.takesAnyReference,
-      workspaceId: workspace.id,
-      initiatorAccountId,
-      grantLineage: lineage,
-      at,
-      ...(otherName && { otherName }),
-    },
+    payment,
     policies,
     grants,
     mandate,
-    approvers: { eligibleAccountIds: workspace.approverAccountIds, signingAccountIds: workspace.signingAccountIds },
+    approvers: {
+      eligibleAccountIds: counting.map(({ id }) => id),
+      signingAccountIds: counting.filter(({ canSign }) => canSign).map(({ id }) => id),
+    },
     periods,
     capabilities: { payments: holder.paymentsEnabled },
     ...{ earlier, duplicateIsIntended, onDuplicate, unapproved },

@@ -1,4 +1,4 @@
-import { canSign, countsUnder } from '../../../auth/authority-sql.ts'
+import { canSign, notCountedUnder } from '../../../auth/authority-sql.ts'
 import { decidingRoles } from '../../../auth/permissions.ts'
 import { type Db, statement } from '../../../db/client.ts'
 import { columnsOf } from '../../../db/columns.ts'
@@ -25,10 +25,10 @@ export type WorkspaceState = ZoneSchedule & {
   createdAt: Date
   frozen: boolean
   closed: boolean
-  approverAccountIds: Uuid[]
-  /** Approvers that can sign. Read only if a policy that may apply requires signatures, or with `withSigners`. */
-  signingAccountIds: Uuid[]
+  approvers: readonly ApproverState[]
 }
+/** `canSign`: false if no policy that may apply requires signatures. `notUnder`: policies under which it does not count yet. */
+type ApproverState = { id: Uuid; canSign: boolean; notUnder: readonly Uuid[] }
 export type BeneficiaryState = {
   id: Uuid
   workspaceId: Uuid
@@ -117,19 +117,20 @@ const asked = `asked as materialized (
          || array(select id from payees where paybill_id = asked.payee_id and reference_key = any(${given.references}))) offset 0) as beneficiary) as ids),
    applicable as materialized ${mayApplyTo('same_payee', given.workspaceIds)}`
 
-/** Members of workspace `w` who may decide its approvals and who count as approvers under the applicable policies. */
-const approversOf = (further: string): string =>
-  `array(select m.account_id from members m join accounts a on a.id = m.account_id
-     where m.workspace_id = w.id and m.status = 'active' and m.role = any(${given.roles}) and a.status = 'active'
-       and ${countsUnder('m', 'w', 'applicable', given.at)} ${further})`
+/** Members of workspace `w` who may decide its approvals. The policies that apply to a payment decide which of them count. */
+const approvers = list(
+  `m.account_id as id, array${notCountedUnder('m', 'w', 'applicable', given.at)} as "notUnder",
+   case when ${given.isProposed} or exists (select from applicable p where p.workspace_id = w.id and p.approval_proof = 'signature')
+     then ${canSign('m.account_id')} else false end as "canSign"`,
+  `members m join accounts a on a.id = m.account_id
+   where m.workspace_id = w.id and m.status = 'active' and m.role = any(${given.roles}) and a.status = 'active'`,
+)
 
 const workspaceColumns = `w.id, ${balanceAccountSql('w')} as "balanceAccountId", w.owning_account_id as "owningAccountId",
   w.kind, w.name, w.created_at as "createdAt", w.frozen_at is not null or w.suspended_at is not null as frozen,
   w.closed_at is not null as closed,
   w.time_zone as "timeZone", w.next_time_zone as "nextTimeZone", w.next_time_zone_from as "nextTimeZoneFrom",
-  ${approversOf('')} as "approverAccountIds",
-  case when ${given.isProposed} or exists (select from applicable p where p.workspace_id = w.id and p.approval_proof = 'signature')
-    then ${approversOf(`and ${canSign('m.account_id')}`)} else '{}' end as "signingAccountIds"`
+  ${approvers} as approvers`
 
 /** The paid beneficiary that `b` resembles, as long as `b` was never paid. */
 const similarTo = `case when b.similar_to_id is not null
