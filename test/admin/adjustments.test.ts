@@ -111,6 +111,17 @@ test('an adjustment of more than the balance is refused, at its creation and at 
   expect((await admin.api.get(`${path}/${id}`)).body.status).toBe('pending')
 })
 
+test('a closed account is credited neither at the creation nor at the confirmation', async () => {
+  const person = await signIn(service.api)
+  const { id } = (await admin.api.post(path, fields(person, 'credit', '10001'))).body
+  expect((await admin.api.patch(`/v1/admin/accounts/${person.accountId}`, { status: 'closed' })).status).toBe(200)
+  const confirmed = await second.api.post(`${path}/${id}/confirm`)
+  const created = await admin.api.post(path, fields(person, 'credit', '1'))
+  for (const { status, body } of [confirmed, created])
+    expect([status, body.error, body.message]).toEqual([409, 'conflict', 'This account is closed.'])
+  expect((await second.api.post(`${path}/${id}/reject`)).body.status).toBe('rejected')
+})
+
 test('the change of a balance is published to its account, and every step is in the audit log', async () => {
   const person = await signIn(service.api)
   const { id } = (await admin.api.post(path, fields(person, 'credit', '10001'))).body

@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { createKey, newWallet, signIn } from '../harness/people.ts'
+import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
+import { alerts, deliver, initiate, lastOrder, pass, pay, stkCallback, transferCallback } from '../rails-flows/scene.ts'
 
 const administrator = newWallet()
 const service = await openService({ env: { ADMIN_ACCOUNTS: administrator.address } })
@@ -59,5 +60,50 @@ test('neither a key nor an administrator closes an account', async () => {
   expect(await close(await signIn(service.api, administrator))).toMatchObject({
     status: 409,
     body: { details: { reason: 'self' } },
+  })
+})
+
+describe('money for an account that was closed meanwhile is in suspense, once, and goes to another account', () => {
+  const expectAssigned = async (closed: Person, item: object, amount: string) => {
+    await pass(service, 600)
+    const admin = await signIn(service.api, administrator)
+    const open = (await admin.api.get('/v1/admin/suspense?status=open')).body.data
+    expect(open).toMatchObject([{ direction: 'in', reason: 'account_closed', amount_minor: amount, booked: true, ...item }])
+    const balance = async (id: string) => (await admin.api.get(`/v1/admin/accounts/${id}`)).body.balance.available_minor
+    expect(await balance(closed.accountId)).toBe('0')
+    expect(alerts(service)).toEqual(['suspense'])
+    const { accountId } = await signIn(service.api)
+    const assign = (account_id: string) =>
+      admin.api.post(`/v1/admin/suspense/${open[0].id}/assign`, { account_id, note: 'the payer called' })
+    expect((await assign(closed.accountId)).status).toBe(409)
+    expect((await assign(accountId)).body).toMatchObject({ outcome: 'assigned' })
+    expect(await balance(accountId)).toBe(amount)
+    await pass(service, 1)
+    expect(await findBreaches(service)).toEqual([])
+  }
+
+  test('that a prompt asked for', async () => {
+    const person = await signIn(service.api)
+    service.log.length = 0
+    const topup_id = await initiate(person, '254700004999', '10000')
+    await service.settle()
+    const order = lastOrder(service)
+    expect((await close(person)).status).toBe(200)
+    for (let time = 0; time < 2; time += 1) await deliver(order.resultUrl, stkCallback(order))
+    await service.settle()
+    await expectAssigned(person, { topup_id, provider_receipt: order.receipt }, '10000')
+  })
+
+  test('that a payment sent, and its rail returns', async () => {
+    const person = await signIn(service.api)
+    await credit(service, person.accountId, 150_000n)
+    const payment_id = await pay(person, { payment_rail: 'PESALINK', destination: '99990000', bank_code: '57' })
+    await service.settle()
+    service.log.length = 0
+    const order = lastOrder(service)
+    expect((await close(person)).status).toBe(200)
+    for (let time = 0; time < 2; time += 1) await deliver(order.resultUrl, transferCallback(order, { state: 'Returned' }))
+    await service.settle()
+    await expectAssigned(person, { payment_id, provider_receipt: order.receipt }, '150000')
   })
 })

@@ -66,9 +66,10 @@ export const actorOf = (source: EvidenceSource): Actor =>
 
 /**
  * The verdict on evidence about a payment or a top-up. `mismatch`: the evidence differs from the order (another amount, a taken
- * receipt). `contradiction`: it contradicts a final record. Neither moves money; both need a person.
+ * receipt). `contradiction`: it contradicts a final record. `account_closed`: the account to credit is closed. None of the three
+ * moves money; each needs a person.
  */
-export type SettlementVerdict = 'applied' | 'repeated' | 'inconclusive' | 'mismatch' | 'contradiction'
+export type SettlementVerdict = 'applied' | 'repeated' | 'inconclusive' | 'mismatch' | 'contradiction' | 'account_closed'
 
 /** Adds the verdicts on an attempt. `superseded`: the attempt has a successor. `suspense`: a superseded attempt paid. */
 export type EvidenceVerdict = SettlementVerdict | 'disputed' | 'superseded' | 'suspense'

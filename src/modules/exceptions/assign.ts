@@ -15,7 +15,7 @@ import { balanceUpdated } from '../identity/accounts/service.ts'
 import { type Operator, refuseOwnAccount } from '../operators.ts'
 import { lockPaymentWithAccount, type PaymentRecord } from '../payments/queries.ts'
 import { settlePayments } from '../payments/settle.ts'
-import { balanceNamed, mayDecideAlone } from '../suspense/adjustment-service.ts'
+import { balanceNamed, mayDecideAlone, refuseClosed } from '../suspense/adjustment-service.ts'
 import {
   bookItem,
   endAssigned,
@@ -57,9 +57,8 @@ const requireAssignable = async (
   accountId: Uuid,
   { direction, transferId, amountMinor }: SuspenseRecord,
 ): Promise<Minor> => {
-  const account = await getAccount(tx, accountId)
   await refuseOwnAccount(tx, operator, accountId)
-  if (account.status === 'closed') throw conflict('This account is closed.')
+  await refuseClosed(tx, accountId)
   if (direction !== 'in' || transferId === null || amountMinor === null)
     throw conflict('Only money that came in and is booked on the suspense account can be assigned.')
   const request = 'agree: propose an adjustment, and resolve this item as adjusted.'
@@ -137,7 +136,7 @@ const paymentOf = async (tx: Tx, { subjectKind, subjectId, direction }: Suspense
 
 /**
  * Books an item whose amount the provider stated in an unreadable form. If it is the payment's whole amount, the payment is
- * returned. Any other amount waits in suspense.
+ * returned. Any other amount, or the money of a closed account, waits in suspense.
  */
 export const enterAmount = async (
   tx: Tx,
@@ -149,7 +148,8 @@ export const enterAmount = async (
   const payment = await paymentOf(tx, found(await findSuspense(tx, id)))
   const item = await openSuspense(tx, id, { allowTakenReceipt: true })
   if (item.amountMinor !== null) throw conflict('This item has its amount already.')
-  const isWhole = payment?.status === 'succeeded' && payment.amountMinor === amountMinor
+  const isOpen = payment && (await getAccount(tx, payment.accountId)).status !== 'closed'
+  const isWhole = isOpen && payment.status === 'succeeded' && payment.amountMinor === amountMinor
   const booked = { ...item, amountMinor, transferId: newId() }
   const name = receiptOfItem(booked)
   if (payment && isWhole) {

@@ -7,6 +7,7 @@ import type { Evidence } from '../../rails/rail.ts'
 import { alertAfterCommit } from '../alerts.ts'
 import { actorOf, type EvidenceSource, resolveAttempts, type SettlementVerdict } from '../attempts/attempt.ts'
 import { noteResultNames } from '../beneficiaries/names-service.ts'
+import { getAccount } from '../identity/accounts/queries.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import { claimReceipts, type Holder, type ReceiptClaim } from '../suspense/receipts-service.ts'
 import { endPayments, type PaymentEnd, writeChange } from './change.ts'
@@ -163,6 +164,12 @@ const claimsOf = (judged: Judged, { payment, evidence }: Step): ReceiptClaim[] =
   return [...(known === null ? of('out', receipt) : []), ...of('return', known ?? receipt), ...came]
 }
 
+/** A payment under way has a hold, so only a later return can find its account closed. */
+const withoutClosed = async <T extends { step: Step; judged: Judged }>(tx: Tx, one: T): Promise<T> =>
+  one.judged === 'return' && (await getAccount(tx, one.step.payment.accountId)).status === 'closed'
+    ? { ...one, judged: 'account_closed' }
+    : one
+
 const conclude = async (tx: Tx, step: Step, judged: Judged, ended: PaymentRecord): Promise<Settled> => {
   const now = { ...step, payment: ended }
   if (isMove(judged)) return { verdict: 'applied', payment: (await moves[judged].followUp?.(tx, now)) ?? ended }
@@ -178,7 +185,7 @@ const conclude = async (tx: Tx, step: Step, judged: Judged, ended: PaymentRecord
 export const settlePayments = async (tx: Tx, steps: readonly Step[]): Promise<Settled[]> => {
   const judge = (step: Step, isTaken: boolean) => ({ step, judged: judgePayment(step.payment, step.evidence, isTaken) })
   // The first judgement determines which receipts to claim. If another record has claimed a receipt, the step is judged again.
-  const free = steps.map((step) => judge(step, false))
+  const free = await Promise.all(steps.map((step) => withoutClosed(tx, judge(step, false))))
   const taken = await claimReceipts(
     tx,
     free.flatMap(({ step, judged: one }) => claimsOf(one, step)),

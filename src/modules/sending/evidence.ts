@@ -148,11 +148,12 @@ const raiseAlert = (tx: Tx, attempt: AttemptRecord, verdict: EvidenceVerdict, ev
   alertAfterCommit(tx, alert, { subject: attempt.kind, id: attempt.subjectId, attempt: attempt.id, code })
 }
 
+const isSettled = (verdict: EvidenceVerdict): boolean => ['applied', 'repeated', 'account_closed'].includes(verdict)
+
 /** A disputed attempt ends by a query's answer with the amount, by a prompt's money under another receipt, or by a person. */
 const moveOf = ({ open, evidence }: Proof, verdict: EvidenceVerdict): 'dispute' | 'resolve' | 'resolve_unsent' | undefined => {
   if (verdict === 'mismatch') return 'dispute'
-  const ends = isConclusive(evidence) && (verdict === 'applied' || verdict === 'repeated')
-  if (!ends || open.superseded) return undefined
+  if (!isConclusive(evidence) || !isSettled(verdict) || open.superseded) return undefined
   if (open.attempt.state !== 'not_sent') return 'resolve'
   return verdict === 'applied' ? 'resolve_unsent' : undefined
 }
@@ -182,7 +183,7 @@ const alertLaterReport = async (
     if (isSame) await alertOfOtherAmount(tx, { kind: 'payment', id, amountMinor, isOpen: false }, { ...evidence, rail, receipt })
     return
   }
-  if (evidence.kind === 'returned' && (verdict === 'applied' || verdict === 'repeated')) return
+  if (evidence.kind === 'returned' && isSettled(verdict)) return
   const providerStatus =
     evidence.providerStatus ?? (evidence.kind === 'unknown' && evidence.code === 'unreadable' ? evidence.code : undefined)
   if (providerStatus === undefined) return

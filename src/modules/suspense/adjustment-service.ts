@@ -17,7 +17,7 @@ import { conflict, found, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
 import { formatMinor, type Minor } from '../../lib/money.ts'
-import { findAccount } from '../identity/accounts/queries.ts'
+import { findAccount, getAccount } from '../identity/accounts/queries.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import { type BalanceName, nameBalances, nameOfOperator, type Operator, refuseOwnAccount } from '../operators.ts'
 import { findWorkspace } from '../workspaces/queries.ts'
@@ -161,6 +161,11 @@ export const isAgreed = async (
 ): Promise<boolean> =>
   (asked !== null && asked !== nameOfOperator(operator)) || (await mayDecideAlone(tx, config, operator, amountMinor))
 
+/** Money in a closed account would be lost to its owner. The caller has locked the balance. */
+export const refuseClosed = async (tx: Tx, accountId: Uuid): Promise<void> => {
+  if ((await getAccount(tx, accountId)).status === 'closed') throw conflict('This account is closed.')
+}
+
 /** The caller has locked the balance. */
 const post = async (tx: Tx, operator: Operator, adjustment: AdjustmentRecord): Promise<AdjustmentRecord> => {
   const { id, accountId, amountMinor, reason } = adjustment
@@ -199,6 +204,7 @@ export const createAdjustment = async (
   const accountId = await balanceNamed(tx, { account_id, workspace_id })
   await lockBalance(tx, accountId)
   await refuseOwnAccount(tx, operator, accountId)
+  if (direction === 'credit') await refuseClosed(tx, accountId)
   const amountMinor = direction === 'credit' ? amount : -amount
   const adjustment = await request(tx, config, operator, { kind: 'balance', accountId, paymentId: null, amountMinor, reason })
   return (await isAgreed(tx, config, operator, amount)) ? post(tx, operator, adjustment) : adjustment
@@ -223,6 +229,7 @@ export const confirmAdjustment = async (tx: Tx, operator: Operator, id: Uuid): P
       payment_id: formatId('payment', adjustment.paymentId),
     })
   await refuseOwnAccount(tx, operator, adjustment.accountId)
+  if (adjustment.amountMinor > 0n) await refuseClosed(tx, adjustment.accountId)
   if (adjustment.requestedBy === nameOfOperator(operator)) {
     throw new Refusal('separation_of_duties', { message: 'An adjustment of this size needs a second administrator.' })
   }

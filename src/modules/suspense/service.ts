@@ -195,6 +195,10 @@ const suspenseOf = (
   if (evidence.kind === 'unknown') return evidence.moved && verdict === 'contradiction' ? contradiction : null
   if (evidence.kind !== 'succeeded' && evidence.kind !== 'returned') return null
   const { receipt, amountMinor } = evidence
+  if (verdict === 'account_closed') {
+    const own = paidReceipt ?? receipt
+    return { direction, reason: verdict, receipt: own, amountMinor: amountMinor ?? sent, book: own !== null }
+  }
   const isOther = amountMinor !== null && amountMinor !== sent
   if (evidence.kind === 'returned') {
     // A return has the receipt of its payout.
@@ -212,12 +216,12 @@ const suspenseOf = (
   return { direction, reason, receipt, amountMinor, book: kind === 'topup' && receipt !== null && reason !== 'receipt_taken' }
 }
 
-/** Records the money in evidence that could not be applied. The caller has raised the alert. */
+/** Records the money in evidence that could not be applied. The caller has raised the alert, except for a closed account. */
 export const recordDoubtful = async (tx: Tx, disputed: DisputedAttempt, verdict: string, evidence: Evidence): Promise<void> => {
   const left = suspenseOf(disputed, verdict, evidence)
   if (!left) return
   const { id: attemptId, kind: subjectKind, subjectId, rail } = disputed.attempt
-  await recordSuspense(tx, { ...left, rail, attemptId, subjectKind, subjectId, alerted: true })
+  await recordSuspense(tx, { ...left, rail, attemptId, subjectKind, subjectId, alerted: verdict !== 'account_closed' })
 }
 
 /** Locks an item's receipt, then the item. Throws if the item is resolved, or if another holder has the receipt. */

@@ -153,7 +153,9 @@ export const settleTopup = async (
   const step = { topup, actor: actorOf(source) }
   const success = evidence.kind === 'succeeded' ? evidence : null
   const receipt = success?.receipt ?? null
-  const free = verdictOn(topup, evidence, false)
+  const judged = verdictOn(topup, evidence, false)
+  const isCredit = judged === 'applied' && success !== null && topup.status !== 'succeeded'
+  const free = isCredit && (await getHolderOf(tx, topup.workspaceId)).status === 'closed' ? 'account_closed' : judged
   // A success owns its first receipt, whatever amount the report states.
   const isItsOwn =
     free === 'applied' || (free === 'contradiction' && topup.status === 'succeeded' && topup.providerReceipt === null)
