@@ -7,15 +7,16 @@ import { pauseRail, resumeAfterLoss, resumeRail } from '../../src/modules/except
 import { shellOperator } from '../../src/modules/operators.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { postForm } from '../harness/oauth.ts'
-import { createKey, type Person, signIn } from '../harness/people.ts'
+import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
 import { alerts, b2cResult, deliver, ordersTo, pass, pay, paymentOf } from './scene.ts'
 
+const administrator = newWallet()
 let service: TestService
 let person: Person
 beforeEach(async () => {
-  service = await startService()
+  service = await startService({ env: { ADMIN_ACCOUNTS: administrator.address } })
   person = await signIn(service.api)
   await credit(service, person.accountId, 10_000_000n)
 })
@@ -261,7 +262,7 @@ const endsAt = (name: string) => {
   }
 }
 
-test('an attempt that was recorded and not yet sent when the loss was declared is not sent afterwards', async () => {
+test('an attempt that was recorded and not yet sent when the loss was declared is not sent afterwards, and may be called failed', async () => {
   const id = await pay(person, toPaybill('400307'))
   const goOn = endsAt('attempts.claim')
   await expect(service.deps.jobs.drain()).rejects.toThrow('the process ended')
@@ -274,6 +275,15 @@ test('an attempt that was recorded and not yet sent when the loss was declared i
   await look()
   for (const seconds of [20, 60, 600]) await pass(service, seconds)
   expect([await statusOf(id), ordersTo(service, '400307').length]).toEqual(['unknown', 0])
+  const fail = async () =>
+    (await signIn(service.api, administrator)).api.post(`/v1/admin/payments/${id}/resolve`, {
+      outcome: 'failed',
+      evidence: 'in no statement',
+    })
+  const early = await fail()
+  expect([early.status, early.body.details.reason]).toEqual([409, 'rail_may_answer'])
+  service.clock.set(new Date(early.body.details.from))
+  expect((await fail()).body).toMatchObject({ status: 'failed', failure_code: 'resolved_by_operator' })
 })
 
 test('a process that dies after it paused the rails, before it has marked what waits, leaves the rest to the next; what began to wait later is sent', async () => {

@@ -103,10 +103,11 @@ const bookLateSuccess = async (
 
 /** Refuses to fail a payment before the rail had time to answer: a later answer could not take the money back. */
 const refuseTooEarly = async (tx: Tx, { id, updatedAt: unknownSince }: PaymentRecord): Promise<void> => {
-  const sent = (await attemptsOf(tx, [id])).find(({ state }) => state !== 'not_sent')
+  const attempts = await attemptsOf(tx, [id])
+  const sent = attempts.find(({ state, askedAt }) => state !== 'not_sent' && (state !== 'resolved' || askedAt !== null))
   // A provider may still correct its report after a mismatch, so the wait starts there.
   const asked = sent?.state === 'disputed' ? sent.updatedAt : sent?.askedAt
-  // Without an attempt, there is nothing to query.
+  // Without an attempt, or if a declared loss ended it before its first query, there is nothing to query.
   const since = sent ? asked : unknownSince
   const from = since ? secondsAfter(since, silenceSeconds) : null
   if (from && from <= tx.at) return
