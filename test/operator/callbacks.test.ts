@@ -274,13 +274,17 @@ test('refused deliveries store no body, a few rows a minute at most, and those f
   expect(await refused()).toMatchObject({ rows: 0 })
 })
 
-test('a sender that knows the secret of an attempt cannot fill the table', async () => {
+test('a sender that knows the secret of an attempt cannot fill the table, and a later day’s report is read', async () => {
   const { order } = await ask()
   for (let round = 0; round < 5; round += 1)
     await Promise.all(Array.from({ length: 40 }, () => deliver(order.resultUrl, '{"Body":{"stkCallback":{"ResultCode":"0"}}}')))
   const kept = (await verdicts(service, order.resultUrl)).length
   expect(kept).toBe(100)
   await settleBoth()
+  service.clock.advance(86_401)
+  await deliver(order.resultUrl, stkCallback(order))
+  await settleBoth()
+  expect((await balanceOf(person)).available).toBe(String(order.amountMinor))
 })
 
 test('the public listener serves no callbacks, and the document does not list them', async () => {

@@ -28,8 +28,8 @@ export type DeliveryVerdict = EvidenceVerdict | 'forged' | 'unknown_attempt' | '
 
 export const deliveryContext = (deliveryId: Uuid): readonly string[] => ['callback_delivery', deliveryId]
 
-/** Maximum number of stored deliveries per attempt, so that a sender with the attempt's secret cannot fill the disk. */
-const keptPerAttempt = 100
+/** Maximum of stored deliveries per attempt and day: a sender with its secret cannot fill the disk, and later days are read. */
+const keptPerAttemptAndDay = 100
 
 const keepDeliveries = statement('callback_deliveries.keep')`
   with kept as (
@@ -37,7 +37,8 @@ const keepDeliveries = statement('callback_deliveries.keep')`
      select x.id, x.attempt, (select a.account_id from rail_attempts a where a.id = x.attempt), x.kind, x.source, true, $7
      from (select *, row_number() over (partition by attempt order by id) as n
        from unnest($1::uuid[], $2::uuid[], $3::text[], $6::text[]) as given(id, attempt, kind, source)) as x
-     where x.n + (select count(*) from (select from callback_deliveries d where d.attempt_id = x.attempt and d.authentic limit $8) as earlier) <= $8
+     where x.n + (select count(*) from (select from callback_deliveries d where d.attempt_id = x.attempt and d.authentic
+         and d.received_at > $7::timestamptz - interval '1 day' limit $8) as earlier) <= $8
      returning id, attempt_id, account_id),
    bodies as (
      insert into callback_bodies (id, body_ciphertext, body_key_id)
@@ -60,7 +61,7 @@ const keepAll = async (deps: Parts, arrivals: readonly Authentic[]): Promise<Kep
   const kept = await deps.db.query<{ id: Uuid; known: boolean }>(keepDeliveries, [
     ...fieldsOf(rows, 'id', 'attemptId', 'kind', 'ciphertext', 'keyId', 'sourceIp'),
     deps.clock.now(),
-    keptPerAttempt,
+    keptPerAttemptAndDay,
   ])
   if (kept.length > 0) deps.jobs.wake('deliveries', { own: kept.map(({ id }) => id) })
   const known = new Map(kept.map((row) => [row.id, row.known]))
@@ -104,7 +105,7 @@ export const createReceiver = (deps: Parts) => {
       if (mayNote()) await noteRefused(deps, arrival, { attempt, verdict })
       return
     }
-    deps.logger.warn({ attempt: attempt.id, source: arrival.sourceIp }, 'callback discarded: its attempt has too many')
+    deps.logger.warn({ attempt: attempt.id, source: arrival.sourceIp }, 'callback discarded: its attempt has too many today')
   }
 }
 
