@@ -186,6 +186,25 @@ describe('a balance that a rule for two guards', () => {
     expect(home).not.toBe(team.id)
   })
 
+  test('is not confirmed while another workspace on it is frozen', async () => {
+    const shared = await sharedTeam()
+    const inHome = { headers: { 'workspace-id': await personalOf(shared.owner) } }
+    const confirms = await join(service, shared, 'approver')
+    const two = { name: 'Two', approval_threshold_minor: '0', required_approval_count: 2 }
+    expect((await shared.owner.api.post('/v1/spending-policies', two)).status).toBe(201)
+    await pass(86_401)
+    const owner = await again(shared.owner, shared.id)
+    const confirmer = await again(confirms, shared.id)
+    expect((await ask(owner)).status).toBe(202)
+    expect((await owner.api.post('/v1/workspaces/current/freeze', {}, inHome)).status).toBe(200)
+    const refused = await confirmer.api.post(`${path}/confirm`, {})
+    expect([refused.status, refused.body.error]).toEqual([403, 'workspace_frozen'])
+    expect(await balances({ ...shared, owner })).toEqual(['1000000', '1000000'])
+    expect((await owner.api.post('/v1/workspaces/current/unfreeze', {}, inHome)).status).toBe(200)
+    expect((await confirmer.api.post(`${path}/confirm`, {})).status).toBe(200)
+    expect(await balances({ ...shared, owner })).toEqual(['700000', '300000'])
+  })
+
   test('with a rule for signatures and nobody else: its owner signs, and without that nothing moves after a day', async () => {
     const alone = await sharedTeam()
     const inHome = { headers: { 'workspace-id': await personalOf(alone.owner) } }

@@ -154,10 +154,13 @@ const separate = async (tx: Tx, config: Using, actor: Actor, before: WorkspaceRe
   audit(tx, actor, 'workspace.separate', { workspaceId, subject: workspaceId, after: { amount_minor: formatMinor(amountMinor) } })
 }
 
-const requireSeparable = async (tx: Tx, workspace: WorkspaceRecord, amount: Minor): Promise<void> => {
-  const onBalance = await tx.run(workspacesOnBalance, { holderId: workspace.balanceAccountId })
-  if (onBalance.some((each) => workspaceStatus(each) === 'frozen'))
+const requireUnfrozen = async (tx: Tx, holderId: Uuid): Promise<void> => {
+  if ((await tx.run(workspacesOnBalance, { holderId })).some((each) => workspaceStatus(each) === 'frozen'))
     throw new Refusal('workspace_frozen', { message: 'A workspace on this balance is frozen: nothing leaves it.' })
+}
+
+const requireSeparable = async (tx: Tx, workspace: WorkspaceRecord, amount: Minor): Promise<void> => {
+  await requireUnfrozen(tx, workspace.balanceAccountId)
   const { availableMinor, currency } = await getBalance(tx, workspace.balanceAccountId)
   if (availableMinor >= amount) return
   throw new Refusal('insufficient_funds', {
@@ -251,6 +254,7 @@ export const confirmSeparation = async (
   const separation = found(await lockSeparation(tx, { id }))
   if (separation.outcome !== null) throw conflict(`The separation is ${separation.outcome} already.`, 'decided')
   if (!confirmation.isShown) throw conflict('This is not the text of what waits: read it again.', 'message_changed')
+  await requireUnfrozen(tx, separation.accountId)
   const guard = (await guardsOf(tx, separation.accountId, id)).find((one) => one.id === workspace.id)
   if (!guard) throw conflict('No rule of this workspace asks for a confirmation.', 'status', { status: 'pending' })
   const others = othersIn(guard, separation.requestedBy)
