@@ -1,4 +1,4 @@
-import { daysAfter } from '../lib/clock.ts'
+import { daysAfter, secondsAfter } from '../lib/clock.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Db } from './client.ts'
 
@@ -6,6 +6,7 @@ import type { Db } from './client.ts'
 export type CheckFacts = {
   now: Date
   eventRetentionDays: number
+  paymentWaitMinutes: number
   encryptionKeyIds: readonly string[]
   tokenSecretIds: readonly string[]
   /** Decrypts a sealed value. Undefined if its key is not configured or if it was sealed for another row. */
@@ -49,6 +50,8 @@ const boundValues: Readonly<Record<string, { type: string; of: (facts: CheckScop
   now: { type: 'timestamptz', of: ({ now }) => now },
   /** Events older than this may already be deleted. */
   retained: { type: 'timestamptz', of: ({ now, eventRetentionDays }) => daysAfter(now, -eventRetentionDays) },
+  /** A payment in the queue of a rail that is down fails after its waiting time. */
+  queued_since: { type: 'timestamptz', of: ({ now, paymentWaitMinutes }) => secondsAfter(now, -(paymentWaitMinutes + 15) * 60) },
   sealed_through: { type: 'xid8', of: ({ sealedThrough }) => sealedThrough },
   encryption_keys: { type: 'text[]', of: ({ encryptionKeyIds }) => encryptionKeyIds },
   token_secrets: { type: 'text[]', of: ({ tokenSecretIds }) => tokenSecretIds },

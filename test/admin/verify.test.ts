@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CheckFacts } from '../../src/db/check.ts'
-import type { Tx } from '../../src/db/client.ts'
+import { inTx, type Tx } from '../../src/db/client.ts'
 import type { Query } from '../../src/db/statement.ts'
 import { countHours } from '../../src/ledger/hours.ts'
-import type { Uuid } from '../../src/lib/ids.ts'
+import { parseId, type Uuid } from '../../src/lib/ids.ts'
+import { pauseRail, resumeRail } from '../../src/modules/exceptions/pauses-service.ts'
+import { shellOperator } from '../../src/modules/operators.ts'
 import { findInPages } from '../../src/operate/verify/audit-log.ts'
 import {
   checks,
@@ -15,9 +17,9 @@ import {
   verifyAll,
 } from '../../src/operate/verify/verify.ts'
 import { createMandate } from '../harness/mandates.ts'
-import { fund, newBeneficiary } from '../harness/money.ts'
+import { credit, fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
-import type { TestService } from '../harness/service.ts'
+import { startService, type TestService } from '../harness/service.ts'
 import { findBreaches, findBreachesOf } from '../harness/verify.ts'
 import { pay } from '../rails-flows/scene.ts'
 import { createTeam, join } from '../workspaces/team.ts'
@@ -552,4 +554,22 @@ test('audit rows that are not sealed are found', async () => {
   await service.deps.jobs.sweep()
   await service.settle()
   expect(await findBreaches(service)).toEqual([])
+})
+
+test('a payment keeps its promise while its rail is paused, and while it may wait for a rail that is down; not after that', async () => {
+  const paused = await startService({ env: { PAYMENT_WAIT_MINUTES: '120' } })
+  const { db } = paused.deps
+  const breaches = (minutes: number) => {
+    paused.clock.advance(minutes * 60)
+    return findBreachesOf(paused, db, 'every payment ends or becomes unknown in time')
+  }
+  const person = await signIn(paused.api)
+  await credit(paused, person.accountId, 150_000n)
+  await inTx(db, (tx) => pauseRail(tx, shellOperator('jane'), 'MPESA_B2C', 'a drill'))
+  const id = await pay(person, to('254700000002'))
+  expect(await breaches(600)).toEqual([])
+  await inTx(db, (tx) => resumeRail(tx, shellOperator('jane'), 'MPESA_B2C'))
+  expect(await breaches(134)).toEqual([])
+  expect(await breaches(2)).toEqual([expect.stringContaining(parseId('payment', id) ?? '')])
+  await paused.close()
 })

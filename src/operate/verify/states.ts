@@ -88,8 +88,10 @@ export const stateChecks = sqlChecks({
          or (a.status = 'approved' and (d.given < a.required_approvals or d.refused > 0)) or (a.status = 'rejected' and d.refused = 0))`,
   },
   I6: {
-    'every payment ends or becomes unknown within an hour after its release, its due time or the expiry of its approval': `
-      select id::text as subject from payments where status = 'processing' and updated_at < $now - interval '1 hour'
+    'every payment ends or becomes unknown in time after its release, its due time or the expiry of its approval': `
+      select id::text as subject from payments p where status = 'processing' and updated_at < $now - interval '1 hour'
+        and (dispatch_due_at is null or (updated_at < $queued_since and not exists (select from rail_pauses r where r.rail = p.rail)
+          and not exists (select from audit_log l where lower(l.action) = 'admin.resume_rail' and l.at > $queued_since and l.after->>'rail' = p.rail)))
       union all select p.id::text from payments p join approvals a on a.id = p.approval_id where p.status = 'pending_approval' and a.expires_at < $now - interval '1 hour'
       union all select p.id::text from payments p where p.status = 'scheduled' and (p.execute_at < $now - interval '1 hour' or p.hold_transfer_id is not null)
       union all select p.id::text from payments p where p.status = 'pending_approval' and p.approval_id is null`,

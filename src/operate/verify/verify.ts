@@ -27,6 +27,7 @@ export const factsOf = (parts: Pick<Parts, 'config' | 'clock' | 'derivations' | 
     now: clock.now(),
     since: null,
     eventRetentionDays: config.EVENT_RETENTION_DAYS,
+    paymentWaitMinutes: config.PAYMENT_WAIT_MINUTES,
     encryptionKeyIds: [...(config.ENCRYPTION_KEYS?.all.keys() ?? [])],
     tokenSecretIds: [...(config.TOKEN_SECRETS?.all.keys() ?? [])],
     open: (sealed, context) => {
