@@ -1,7 +1,10 @@
 import pg from 'pg'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { inTx } from '../../src/db/client.ts'
 import { createPeriods } from '../../src/db/periods.ts'
-import { firstIdAt, formatId, newId, parseId } from '../../src/lib/ids.ts'
+import { firstIdAt, formatId, newId, parseId, type Uuid } from '../../src/lib/ids.ts'
+import { shellOperator } from '../../src/modules/operators.ts'
+import { recordSuspense, resolveSuspense } from '../../src/modules/suspense/service.ts'
 import { fund } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { openService, startService } from '../harness/service.ts'
@@ -144,7 +147,7 @@ describe('a period whose retention is over', () => {
     await query('drop table events_past')
   })
 
-  test('of delivered bodies leaves where a retention is set, not before all of it is processed, and what was booked stays booked', async () => {
+  test('of delivered bodies leaves where a retention is set, not before all of it is processed and read, and what was booked stays booked', async () => {
     await past('callback_bodies', '2026-01-01', '2026-02-01')
     await fund(service, person, 100_000n)
     // A January delivery: the row keeps its result, and its body is in that month.
@@ -155,7 +158,7 @@ describe('a period whose retention is over', () => {
       [parseId('account', person.accountId)],
     )
     await query(
-      `insert into callback_deliveries select (jsonb_populate_record(d, jsonb_build_object('id', $2::text, 'processed_at', null))).* from callback_deliveries d where d.id = $1`,
+      `insert into callback_deliveries select (jsonb_populate_record(d, jsonb_build_object('id', $2::text, 'processed_at', null, 'received_at', '2026-01-20'))).* from callback_deliveries d where d.id = $1`,
       [given?.id, id],
     )
     await query(`insert into callback_bodies select $2::uuid, body_ciphertext, body_key_id from callback_bodies where id = $1`, [
@@ -173,6 +176,12 @@ describe('a period whose retention is over', () => {
     await query('update callback_deliveries set processed_at = received_at where id = $1', [id])
     await service.deps.jobs.sweep()
     expect(await isThere('callback_bodies', id)).toBe(true)
+    const unread = { rail: 'MPESA_PAYBILL', direction: 'in', reason: 'unbookable_delivery', deliveryId: id, book: false } as const
+    const item = await inTx(service.deps.db, (tx) => recordSuspense(tx, unread))
+    await other.deps.jobs.sweep()
+    expect(await isThere('callback_bodies', id)).toBe(true)
+    const resolved = { outcome: 'explained', note: 'read' } as const
+    await inTx(service.deps.db, (tx) => resolveSuspense(tx, service.deps.config, shellOperator('jane'), item as Uuid, resolved))
     await other.deps.jobs.sweep()
     expect(await isThere('callback_bodies', id)).toBe(false)
     expect(await isThere('callback_bodies', given?.id ?? '')).toBe(true)

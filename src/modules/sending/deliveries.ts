@@ -132,11 +132,16 @@ const removal = prepareRemoval('callback_deliveries.prune_refused', callbackDeli
 export const pruneRefusedDeliveries = (db: Database, clock: Clock): Promise<void> =>
   prune(db, { removal, before: daysAfter(clock.now(), -refusedForDays) })
 
-/** If a retention is set, removes bodies by whole months. A month with an unprocessed delivery is kept. */
+const openForDays = statement('callback_bodies.open_for_days')`
+  select ceil(extract(epoch from now() - min(d.received_at)) / 86400)::int as days
+   from suspense_items s join callback_deliveries d on d.id = s.delivery_id where s.resolved_at is null`
+
+/** If a retention is set, removes bodies by whole months, up to the oldest delivery that is unprocessed or in open suspense. */
 export const pruneBodies = async ({ config, db, logger }: Parts): Promise<void> => {
   const days = config.DELIVERY_BODY_RETENTION_DAYS
   if (days === undefined) return
   const detach = config.EXPIRED_PERIODS === 'detach'
-  const dropped = await dropPeriods(db, 'callback_bodies', days, detach)
+  const [open] = await db.query<{ days: number | null }>(openForDays)
+  const dropped = await dropPeriods(db, 'callback_bodies', Math.max(days, open?.days ?? 0), detach)
   if (dropped.length > 0) logger.info({ periods: dropped, detached: detach }, 'old partitions of callback bodies removed')
 }
