@@ -32,6 +32,7 @@ const otherNames: Readonly<Record<string, string>> = {
   ...{ balance: '/v1/accounts/me', balances: '/v1/accounts/me', account: '/v1/accounts/me', me: '/v1/accounts/me' },
   ...{ payees: '/v1/beneficiaries', recipients: '/v1/beneficiaries', contacts: '/v1/beneficiaries' },
   ...{ bulk_payments: '/v1/payment-batches', batches: '/v1/payment-batches', deposits: '/v1/topups/initiate' },
+  topups: '/v1/topups/initiate or /v1/accounts/me/history?type=topup',
   ...{ policies: '/v1/spending-policies', mandates: '/v1/intent-mandates', api_keys: '/v1/accounts/me/api-keys' },
 }
 

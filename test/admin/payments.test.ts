@@ -262,6 +262,7 @@ test('a resolution without an outcome or evidence is refused', async () => {
     { outcome: 'failed' },
     { outcome: 'returned', evidence },
     { outcome: 'failed', evidence: ' ' },
+    { outcome: 'failed', evidence: 'line\u202e 17' },
     { outcome: 'failed', evidence, provider_receipt: 'QX2' },
   ]) {
     expect((await admin.api.post(path, body)).status).toBe(400)

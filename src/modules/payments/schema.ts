@@ -207,12 +207,9 @@ export const ResolvePayment = z
       .describe(
         '`succeeded` or `failed` ends a payment that is `unknown`. `charged` charges a late success to the account; `written_off` does not.',
       ),
-    evidence: bounded(2000)
-      .trim()
-      .min(1)
-      .describe(
-        "The provider's answer and its source, such as a statement line or a ticket, for the audit log. Do not include phone or account numbers.",
-      ),
+    evidence: VisibleText(2000).describe(
+      "The provider's answer and its source, such as a statement line or a ticket, for the audit log. Do not include phone or account numbers.",
+    ),
     provider_receipt: bounded(100).trim().min(1).optional().describe("The provider's receipt, if the payment succeeded."),
   })
   .refine((body) => body.provider_receipt === undefined || body.outcome === 'succeeded', {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { adjustmentKinds, adjustmentStatuses } from '../../db/tables/adjustments.ts'
 import { suspenseOutcomes, suspenseReasons } from '../../db/tables/rails.ts'
 import { PageQuery } from '../../http/pagination.ts'
-import { BodyIn, bounded, IdIn, IdOut, MinorOut, PositiveMinorIn, RecordOut, TimeOut, VisibleText } from '../../http/wire.ts'
+import { BodyIn, IdIn, IdOut, MinorOut, PositiveMinorIn, RecordOut, TimeOut, VisibleText } from '../../http/wire.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { Reason } from '../identity/schema.ts'
 
@@ -115,7 +115,7 @@ export const AssignSuspense = z
     account_id: IdIn('account').optional(),
     workspace_id: IdIn('workspace').optional().describe('The workspace whose balance is credited.'),
     topup_id: IdIn('topup').optional().describe('The top-up that the payer meant; its account is credited.'),
-    note: bounded(500).trim().min(1),
+    note: VisibleText(500),
   })
   .refine((named) => [named.account_id, named.workspace_id, named.topup_id].filter((id) => id !== undefined).length === 1, {
     path: ['account_id'],
