@@ -13,8 +13,8 @@ import { type Administered, startAdministered } from '../admin/administrators.ts
 import { unguarded } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
-import { findBreaches } from '../harness/verify.ts'
-import { alerts, balanceOf, deliver, initiate, lastOrder, pass, topupOf } from '../rails-flows/scene.ts'
+import { findBreaches, findBreachesOf } from '../harness/verify.ts'
+import { alerts, balanceOf, deliver, initiate, lastOrder, pass, stkCallback, topupOf } from '../rails-flows/scene.ts'
 import { createTeam, join } from '../workspaces/team.ts'
 
 let administered: Administered
@@ -351,6 +351,51 @@ test('a notice about a prompt’s own payment is evidence for the prompt, and no
   expect(await balanceOf(person)).toEqual({ available: '150000', held: '0' })
 })
 
+test('a second payment of a prompt is given to its account: the prompt has its money already', async () => {
+  const id = await initiate(person, '254711000001')
+  await service.settle()
+  const { receipt, reference } = lastOrder(service)
+  for (const TransID of [receipt, 'SGHAGAIN01'])
+    await deliver(urlOf(), notice({ TransID, TransAmount: '1500.00', BillRefNumber: reference }))
+  const item = (await openSuspense()).find((one: { provider_receipt: string }) => one.provider_receipt === 'SGHAGAIN01')
+  expect(item).toMatchObject({ reason: 'contradiction', booked: true, topup_id: id })
+  const assign = (body: object) =>
+    administered.admin.api.post(`/v1/admin/suspense/${item.id}/assign`, { note: 'paid twice', ...body })
+  const refused = await assign({ topup_id: id })
+  expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('name the account')])
+  expect((await assign({ account_id: person.accountId })).body).toMatchObject({ outcome: 'assigned' })
+  expect(await balanceOf(person)).toEqual({ available: '300000', held: '0' })
+  // Another day: later tests need the administrator's daily amount.
+  service.clock.advance(86_401)
+})
+
+test('a notice that proves a prompt that was reported as failed is its settlement', async () => {
+  const id = await initiate(person, '254700004999')
+  await service.settle()
+  const order = lastOrder(service)
+  await deliver(order.resultUrl, stkCallback(order, { code: 1037 }))
+  await service.settle()
+  expect((await topupOf(person, id)).status).toBe('failed')
+  service.clock.advance(1)
+  await deliver(urlOf(), notice({ TransID: 'SGHPROOF01', TransAmount: '1500.00', BillRefNumber: order.reference }))
+  expect((await topupOf(person, id)).status).toBe('succeeded')
+  expect(await findBreachesOf(service, service.deps.db, 'every settlement by a callback has that callback')).toEqual([])
+})
+
+test('a bank’s notice of a debit, or of a payment that was not made, is no suspense; one with an unknown status is', async () => {
+  const count = async () => [(await openSuspense()).length, alerts(service).length]
+  const [items = 0, told = 0] = await count()
+  const say = (status: string, transactionType = 'C') =>
+    deliver(depositUrls(service.operatorUrl, service.deps.derivations, 'PESALINK').confirmation, {
+      transaction: { date: '2026-03-04 12:00:00', amount: '100.00', status, remarks: 'RENT' },
+      bank: { reference: `BANK${status}`, transactionType, account: '1450160649886' },
+    })
+  for (const answer of [await say('SUCCESS', 'D'), await say('FAILED'), await say('PENDING')]) expect(answer.status).toBe(200)
+  expect(await count()).toEqual([items, told])
+  await say('ODD')
+  expect(await count()).toEqual([items + 1, told + 1])
+})
+
 describe('money under a reference that nothing here has', () => {
   const stray = async (receipt: string, amount = '5000.00') => {
     await deliver(urlOf(), notice({ TransID: receipt, TransAmount: amount, BillRefNumber: 'RENT MARCH' }))
@@ -368,6 +413,7 @@ describe('money under a reference that nothing here has', () => {
       amount_minor: '500000',
       booked: true,
     })
+    expect((await assign(item.id, { account_id: person.accountId, note: 'the payer\u202e called' })).status).toBe(400)
     const { body } = await assign(item.id, { account_id: person.accountId })
     expect(body).toMatchObject({ outcome: 'assigned', note: 'the payer called' })
     expect(await balanceOf(person)).toEqual({ available: '500000', held: '0' })

@@ -56,6 +56,7 @@ type ReceivedNotification = { rail: DepositRail; notification: ReturnType<Deposi
 
 /** Answers once the notification is stored. If booking fails, the sweep retries it. */
 const confirm = async (deps: Parts, { rail, notification, body }: ReceivedNotification): Promise<object> => {
+  if (notification === null) return deposits[rail].accepted
   const id = notification && (await recordDeposit(deps, rail, notification, { source: 'notice', body }))
   if (id)
     await settleDeposit(deps.db, id).catch((error: unknown) =>

@@ -66,14 +66,14 @@ const requireAssignable = async (
   return amountMinor
 }
 
-/** The source of the money: a deposit with the top-up's account number, or the top-up's prompt if another amount was paid. */
+/** The source of the money: a deposit with the top-up's number, or another amount for a prompt, which is credited once. */
 const referenceOf = (
   topup: TopupRecord,
   item: SuspenseRecord,
   deposit: { id: Uuid; rail: string } | undefined,
 ): Reference | undefined => {
   if (deposit) return topup.method === deposit.rail ? { type: 'deposit', id: deposit.id } : undefined
-  return item.subjectId === topup.id ? { type: 'topup', id: topup.id } : undefined
+  return item.subjectId === topup.id && topup.status !== 'succeeded' ? { type: 'topup', id: topup.id } : undefined
 }
 
 const creditTopup = async (

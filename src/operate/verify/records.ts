@@ -49,7 +49,8 @@ export const recordChecks = sqlChecks({
       where l.at >= $since and l.credential_kind = 'rail:delivery' and l.action in ('payment.succeeded', 'payment.failed', 'payment.returned', 'topup.succeeded', 'topup.failed')
         and exists (select from callback_deliveries d where d.attempt_id = a.id)
         and not exists (select from rail_attempts o join callback_deliveries d on d.attempt_id = o.id
-          where o.subject_id = l.subject_id and d.processed_at = l.at and d.verdict = 'applied')`,
+          where o.subject_id = l.subject_id and d.processed_at = l.at and d.verdict = 'applied')
+        and not exists (select from deposits d where d.topup_id = l.subject_id and d.settled_at = l.at)`,
     'every reconciliation has as many differences as it reported': `
       select r.id::text as subject from reconciliations r
       where r.created_at >= $since and r.differences <> (select count(*) from reconciliation_differences d where d.reconciliation_id = r.id)`,

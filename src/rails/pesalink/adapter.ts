@@ -48,9 +48,10 @@ const readNotification =
     const amountMinor = readShillings(textField(transaction, 'amount'))
     const at = nairobiInstant(textField(transaction, 'date') ?? '')
     const [type, status] = [textField(bank, 'transactionType'), textField(transaction, 'status')]
-    if (type === 'D' || (status !== undefined && outcomeOf(status) !== 'paid')) return null
+    const outcome = outcomeOf(status ?? '')
+    if (type === 'D' || outcome === 'ended' || outcome === 'pending') return null
     const isCredit = type === 'C' && textField(bank, 'account') === accountNumber
-    if (receipt === undefined || !amountMinor || at === undefined || !isCredit || status === undefined) return undefined
+    if (receipt === undefined || !amountMinor || at === undefined || !isCredit || outcome !== 'paid') return undefined
     return {
       receipt,
       at,
