@@ -14,7 +14,7 @@ import { policyFieldNames, wireName } from '../policy/fields.ts'
 // Records a session's changes to existing rows, to undo them if it was stolen. Rows that a session added carry its id.
 
 type Act = typeof sessionActs.$inferSelect
-type NewAct = Pick<Act, 'workspaceId' | 'kind' | 'recordId'> & Partial<Pick<Act, 'before' | 'after'>>
+type NewAct = Pick<Act, 'workspaceId' | 'kind' | 'recordId'> & Partial<Pick<Act, 'before'>>
 
 /** Skips acts by a key whose session is gone, because ending a session could no longer undo them. */
 const isKept = `where x.session_id is distinct from x.grant_id or exists (
@@ -41,7 +41,7 @@ const ofSessions = prepare('session_acts.of_sessions', { ids: 'uuid[]', accountI
     .orderBy(asc(sessionActs.id)),
 )
 
-export type SessionAct = Pick<Act, 'kind' | 'recordId' | 'workspaceId' | 'before' | 'after' | 'createdAt'>
+export type SessionAct = Pick<Act, 'kind' | 'recordId' | 'workspaceId' | 'before' | 'createdAt'>
 
 /** Returns acts, oldest first. `ids`: ids of sessions and grants. */
 export const findActs = (db: Db, accountId: Uuid, ids: readonly Uuid[]): Promise<SessionAct[]> =>

@@ -12,6 +12,7 @@ import type { Parts } from '../parts.ts'
 import { findActs, findLoosened, type SessionAct } from '../session-acts.ts'
 import { freezeWorkspaces, type Lowered, lockManagedWorkspaces, lowerMembers } from '../workspaces/end-service.ts'
 import { endPendingInvitations } from '../workspaces/invitation-service.ts'
+import { addsRights } from '../workspaces/member-service.ts'
 import {
   invitationStatus,
   presentInvitation,
@@ -128,12 +129,12 @@ const findAdditions = async (tx: Tx, principal: Principal, root: Root) => {
     listGrantsWith(tx, recordsOf('widened')),
     findLoosened(tx, acts),
   ])
+  // Compared with the role before the first act: a thief, or an accomplice, may have lowered the raised role by a step since.
   const roles = raised.flatMap((member) => {
-    const own = acts.filter(({ kind, recordId }) => kind === 'role' && recordId === member.id)
-    const [first, last] = [own[0], own.at(-1)]
-    const [before, after] = [roleIn(first?.before ?? null), roleIn(last?.after ?? null)]
-    const isAsRaised = after?.role === member.role && after.status === member.status
-    return first && before && isAsRaised && !added.has(member.id) ? [{ member, before, raisedAt: first.createdAt }] : []
+    const act = acts.find(({ kind, recordId }) => kind === 'role' && recordId === member.id)
+    const before = roleIn(act?.before ?? null)
+    const isRaised = before && addsRights(before, member) && !added.has(member.id)
+    return act && isRaised ? [{ member, before, raisedAt: act.createdAt }] : []
   })
   const isActive = (grant: (typeof grants)[number]): boolean => grantLife(grant, at) === 'active'
   return {

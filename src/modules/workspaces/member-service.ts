@@ -44,7 +44,7 @@ export const rolesSince = (held: MemberChange, at: Date, before?: MemberRecord) 
 }
 
 /** Whether the change adds a permission or lifts a suspension. */
-const addsRights = (target: MemberRecord, change: MemberChange): boolean =>
+export const addsRights = (target: Pick<MemberRecord, 'role' | 'status'>, change: MemberChange): boolean =>
   change.status !== 'removed' &&
   (!includesRole(target.role, change.role) || (target.status === 'suspended' && change.status === 'active'))
 
@@ -128,13 +128,7 @@ export const updateMember = async (tx: Tx, deps: Ends, principal: Principal, id:
   if (mayDecide(target) || addsRights(target, change)) requireFreshProof(principal, at)
   if (addsRights(target, change)) {
     const { workspaceId, role, status } = target
-    recordSessionAct(tx, principal, {
-      kind: 'role',
-      workspaceId,
-      recordId: id,
-      before: JSON.stringify({ role, status }),
-      after: JSON.stringify(change),
-    })
+    recordSessionAct(tx, principal, { kind: 'role', workspaceId, recordId: id, before: JSON.stringify({ role, status }) })
   }
   updateRow(tx, members, { id }, { ...change, ...rolesSince(change, at, target), updatedAt: at })
   await endInvitations(tx, principal, target, change.status === 'suspended' ? null : change.role)

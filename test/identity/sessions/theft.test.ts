@@ -232,6 +232,32 @@ test('the people, roles, workspaces, wider grants and looser policies of a stole
   expect([(await sweepAfter(25)) > 5, await sweepAfter(40)]).toEqual([true, 0])
 })
 
+test('a role that a stolen session raised is lowered, however many steps it took and whoever took the last one', async () => {
+  const team = await createTeam(service)
+  const { owner } = team
+  const thief = raw(await signIn(service.api, owner.wallet))
+  await thief.put('/v1/workspaces/current', { workspace_id: team.id })
+  const stolen = await current(thief)
+  const [twice, byAccomplice, restored] = [
+    await join(service, team, 'viewer'),
+    await join(service, team, 'viewer'),
+    await join(service, team, 'viewer'),
+  ]
+  const member = (one: { memberId: string }) => `/v1/workspaces/current/members/${one.memberId}`
+  for (const one of [twice, byAccomplice, restored]) expect((await thief.patch(member(one), { role: 'admin' })).status).toBe(200)
+  expect((await thief.patch(member(twice), { role: 'approver' })).status).toBe(200)
+  const { token } = (await thief.post('/v1/workspaces/current/invitations', { role: 'admin' })).body
+  const accomplice = await signIn(service.api)
+  await accomplice.api.post('/v1/workspaces/invitations/accept', { token })
+  await standIn(accomplice, team.id)
+  expect((await accomplice.api.patch(member(byAccomplice), { role: 'approver' })).status).toBe(200)
+  expect((await owner.api.patch(member(restored), { role: 'viewer' })).status).toBe(200)
+  const ended = await owner.api.delete(`/v1/accounts/me/sessions/${stolen}?end=everything`)
+  const { roles } = ended.body.began_here
+  expect([ended.status, idsOf(roles)]).toEqual([200, [twice.memberId, byAccomplice.memberId].toSorted()])
+  for (const one of roles) expect(one).toMatchObject({ role: 'viewer', role_before: 'viewer', status_before: 'active' })
+})
+
 test('who no longer manages a workspace undoes nothing in it, and sees what is left to a person', async () => {
   const team = await createTeam(service)
   const admin = await join(service, team, 'admin')
