@@ -4,7 +4,8 @@ import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 import { createTeam, invite, join } from './team.ts'
 
-const service = await openService()
+const administrator = newWallet()
+const service = await openService({ env: { ADMIN_ACCOUNTS: administrator.address } })
 const other = await openService({ database: service.database, clock: service.clock })
 
 const invitations = '/v1/workspaces/current/invitations'
@@ -128,6 +129,26 @@ test('a removed member cannot come back by the invitation that they accepted, or
   const elsewhere = await signIn(service.api, admin.wallet)
   expect((await accept(elsewhere, token)).status).toBe(409)
   expect((await accept(elsewhere, backDoor)).body.details.reason).toBe('invitation_revoked')
+})
+
+test('an account that is closed, by its person or by an administrator, leaves no invitation open', async () => {
+  const team = await createTeam(service)
+  const invited = async () => {
+    const owner = await join(service, team, 'owner')
+    return { owner, token: await invite(owner, { role: 'owner' }) }
+  }
+  const [byItself, byAdministrator] = [await invited(), await invited()]
+  expect((await byItself.owner.api.delete('/v1/accounts/me')).status).toBe(200)
+  const operator = await signIn(service.api, administrator)
+  const path = `/v1/admin/accounts/${byAdministrator.owner.accountId}`
+  expect((await operator.api.patch(path, { status: 'closed', reason: 'Left' })).status).toBe(200)
+  const again = await signIn(service.api, byItself.owner.wallet)
+  for (const { token } of [byItself, byAdministrator]) {
+    const refused = await accept(again, token)
+    expect([refused.status, refused.body.details.reason]).toEqual([409, 'invitation_revoked'])
+  }
+  // Invitations of others stay open.
+  expect((await accept(again, await invite(team.owner, { role: 'viewer' }))).status).toBe(200)
 })
 
 test('a frozen workspace accepts no members', async () => {

@@ -11,6 +11,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import { revokeGrantsOf } from '../delegation/service.ts'
 import { type Operator, refuseOwnAccount } from '../operators.ts'
 import type { Parts } from '../parts.ts'
+import { endInvitationsOf } from '../workspaces/member-service.ts'
 import { publishWorkspaceStatusEvent } from '../workspaces/membership.ts'
 import { workspacesOnBalance } from '../workspaces/queries.ts'
 import { requireOtherOwners } from '../workspaces/service.ts'
@@ -49,6 +50,7 @@ const refuseToClose = ({ availableMinor, heldMinor }: Balance): void => {
 }
 
 const endCredentials = async (tx: Tx, deps: AdministerDeps, operator: Operator, id: Uuid): Promise<void> => {
+  await endInvitationsOf(tx, operator, id)
   await revokeSessions(tx, deps.config, operator, { accountId: id })
   await revokeGrantsOf(tx, deps.onGrantsRevoked, operator, { accountId: id, workspaceId: null })
 }

@@ -15,7 +15,14 @@ import type { Parts } from '../parts.ts'
 import { recordSessionAct } from '../session-acts.ts'
 import { lockMembership, publishMemberEvent, requireOpen } from './membership.ts'
 import { presentRemoved } from './present.ts'
-import { activeOwners, findMember, type MemberRecord, type NamedMember, type WorkspaceMembership } from './queries.ts'
+import {
+  activeOwners,
+  findMember,
+  lockWorkspaces,
+  type MemberRecord,
+  type NamedMember,
+  type WorkspaceMembership,
+} from './queries.ts'
 import type { UpdateMember } from './schema.ts'
 
 type MemberChange = { role: Role; status: 'active' | 'suspended' | 'removed' }
@@ -57,13 +64,13 @@ export const mailNewApprover = (tx: Tx, member: Pick<MemberRecord, 'id' | 'accou
   })
 }
 
-const openBy = prepare('invitations.open_by', { workspaceId: 'uuid', accountId: 'uuid' }, (orm, param) =>
+const openBy = prepare('invitations.open_by', { workspaceId: 'uuid?', accountId: 'uuid' }, (orm, param) =>
   orm
-    .select({ id: invitations.id, role: invitations.role })
+    .select({ id: invitations.id, role: invitations.role, workspaceId: invitations.workspaceId })
     .from(invitations)
     .where(
       and(
-        eq(invitations.workspaceId, param.workspaceId),
+        param.workspaceId && eq(invitations.workspaceId, param.workspaceId),
         eq(invitations.invitedBy, param.accountId),
         isNull(invitations.acceptedAt),
         isNull(invitations.revokedAt),
@@ -75,11 +82,18 @@ export const mayOffer = (role: Role | null, offered: Role): boolean =>
   role !== null && effectivePermissions(role, null).has('workspace.manage') && (offered !== 'owner' || role === 'owner')
 
 /** Invitations end with the right to create them: a removed member could use one to return. `role`: null if removed. */
-export const endInvitations = async (tx: Tx, actor: Actor, { workspaceId, accountId }: MemberRecord, role: Role | null) => {
-  const open = await tx.run(openBy, { workspaceId, accountId })
-  const ended = open.filter((invitation) => !mayOffer(role, invitation.role)).map(({ id }) => ({ id, revokedAt: tx.at }))
+export const endInvitations = async (tx: Tx, actor: Actor, by: { accountId: Uuid; workspaceId?: Uuid }, role: Role | null) => {
+  const open = await tx.run(openBy, { accountId: by.accountId, workspaceId: by.workspaceId })
+  const ended = open.filter((invitation) => !mayOffer(role, invitation.role)).map((one) => ({ ...one, revokedAt: tx.at }))
   tx.defer(updateRows(tx, invitations, ['revokedAt'], ended))
-  for (const { id } of ended) audit(tx, actor, 'invitation.revoke', { workspaceId, subject: id })
+  for (const { id, workspaceId } of ended) audit(tx, actor, 'invitation.revoke', { workspaceId, subject: id })
+}
+
+/** Ends the invitations of a closed account. Accepting one takes the lock of its workspace too. */
+export const endInvitationsOf = async (tx: Tx, actor: Actor, accountId: Uuid): Promise<void> => {
+  const workspaceIds = (await tx.run(openBy, { accountId })).map(({ workspaceId }) => workspaceId)
+  await lockWorkspaces(tx, workspaceIds)
+  await endInvitations(tx, actor, { accountId }, null)
 }
 
 const removeRow = prepareWrite('members.remove', { id: 'uuid' }, (orm, param) =>
