@@ -50,18 +50,17 @@ export const grantList = prepare('grants.list', { ...scope, ...page }, 'page', (
   newestFirst(orm.select().from(grants), { owner: grants.accountId, id: grants.id }, param, inScope(param)),
 )
 
-/** Unrevoked grants without a parent. Their descendants are in the same workspace and end with them. */
-export const activeRoots = prepare('grants.active_roots', { ...scope, kind: 'text?', workspaceId: 'uuid?' }, (orm, param) =>
+/** Unrevoked grants: with a kind all of it, below any parent; else the roots, which the other grants end with. */
+export const activeGrants = prepare('grants.active', { ...scope, kind: 'text?', workspaceId: 'uuid?' }, (orm, param) =>
   orm
     .select({ id: grants.id })
     .from(grants)
     .where(
       and(
         inScope(param),
-        param.kind && eq(grants.kind, param.kind),
+        param.kind ? eq(grants.kind, param.kind) : isNull(grants.parentGrantId),
         param.workspaceId && eq(grants.workspaceId, param.workspaceId),
         isNull(grants.revokedAt),
-        isNull(grants.parentGrantId),
       ),
     )
     .orderBy(asc(grants.id)),

@@ -26,7 +26,7 @@ import { type ChangedGrant, changeVisibleGrant, createGrant, requireDescendant, 
 import { apiKeyStatus, presentApiKey, viewGrant, viewGrants, viewKey, viewsOf } from './present.ts'
 import {
   type ApiKeyRecord,
-  activeRoots,
+  activeGrants,
   findAnyKey,
   findGrant,
   type GrantRecord,
@@ -114,12 +114,12 @@ export const revokeOwnGrant = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, p
 type GrantsOf = { accountId: Uuid; within?: Uuid | null; kind?: GrantRecord['kind']; workspaceId?: Uuid | null }
 
 export const revokeGrantsOf = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, given: GrantsOf) => {
-  const roots = await tx.run(activeRoots, given)
+  const active = await tx.run(activeGrants, given)
   return revokeGrants(
     tx,
     onGrantsRevoked,
     actor,
-    roots.map(({ id }) => id),
+    active.map(({ id }) => id),
   )
 }
 

@@ -107,6 +107,19 @@ test('new controls apply from the next payment on', async () => {
   expect((await pay(key.api, '2000')).status).toBe(201)
 })
 
+test('all keys end at once, those that agents created too, and the agents stay', async () => {
+  const agent = await authorizeAgent(service.api, person, { request: { scope: 'account.read key.manage' } })
+  const [own, ofAgent] = [await createKey(person), await createKey(agent)]
+  const below = await createKey(own)
+  const ended = await person.api.post('/v1/accounts/me/grants/revoke-all', { kind: 'api_key' })
+  expect([ended.status, ended.body.data.map(({ id }: Json) => id)]).toEqual([
+    200,
+    expect.arrayContaining([own.grantId, ofAgent.grantId, below.grantId]),
+  ])
+  for (const { api } of [own, ofAgent, below]) expect((await api.get('/v1/accounts/me')).body.error).toBe('api_key_revoked')
+  expect((await agent.api.get('/v1/accounts/me')).status).toBe(200)
+})
+
 test('a key that an agent creates with its token is a child of the agent’s grant: it shares its limits, its end and its revocation', async () => {
   const agent = await authorizeAgent(service.api, person, {
     request: { scope: 'account.read key.manage payment.create' },
