@@ -189,6 +189,35 @@ test('a server that is busy is asked again for an hour, with one Message-ID; an 
   expect((await as().get(settings)).body.addresses).toEqual([{ email, refused_at: null }])
 })
 
+test('a mail that waits goes neither to an address that was removed since, nor to a member who has left', async () => {
+  const of = await team()
+  const { owner } = of
+  const [leaving, staying] = [await join(of), await join(of)]
+  await service.settle()
+  const wallet = newWallet()
+  const { message } = answered(await service.api.post('/v1/auth/wallet/nonce', { address: wallet.address }))
+  const signature = await wallet.signMessage({ message })
+  answered(await staying.api.post('/v1/accounts/me/identities', { provider: 'wallet', message, signature }), 201)
+  await service.settle()
+  const counts = () => [leaving, staying, owner].map(({ email }) => server.to(email).length)
+  const before = counts()
+  for (const { email } of [leaving, staying, owner]) server.answers.set(email, '451 try later')
+  answered(await staying.api.post('/v1/accounts/me/api-keys', { name: 'Payroll' }), 201)
+  await pay(owner.api, of.beneficiary)
+  await service.settle()
+  const { data } = answered(await staying.api.get('/v1/accounts/me/identities'))
+  const { id } = data.find((one: Json) => one.email === staying.email)
+  answered(await staying.api.delete(`/v1/accounts/me/identities/${id}`))
+  const members = answered(await owner.api.get('/v1/workspaces/current/members')).data
+  const member = members.find((one: Json) => one.account_id === leaving.accountId)
+  answered(await owner.api.delete(`/v1/workspaces/current/members/${member.id}`))
+  server.answers.clear()
+  service.clock.advance(61)
+  await service.settle()
+  await service.settle()
+  expect(counts()).toEqual([before[0], before[1], (before[2] ?? 0) + 1])
+})
+
 test('names of others add no header, no link and no markup, whatever they contain', async () => {
   const of = await team()
   const approver = await join(of)

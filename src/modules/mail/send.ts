@@ -166,8 +166,18 @@ const end = async (deps: Sending, row: MailRow, outcome: Outcome, address: strin
     await db.run(writeRefusal, { accountId, email: emailKey(address), refusedAt: state === 'refused' ? clock.now() : null })
 }
 
-const isObsolete = async (db: Db, { subjectKind, subjectId: id }: MailRow): Promise<boolean> => {
-  const query = ended[subjectKind ?? '']
+/** An account's mail goes only to its own verified addresses; one about a workspace only to members, except on its own keys. */
+const stillMailed = statement('mails.still_mailed')`
+  select from accounts a join identities i on i.account_id = a.id
+   where a.id = $1 and a.status <> 'closed' and i.email_verified and ${emailKeySql('i.email')} = $2
+     and ($3::uuid is null or exists (select from members m where m.workspace_id = $3 and m.account_id = a.id and m.status = 'active'))
+   limit 1`
+
+const isObsolete = async (db: Db, row: MailRow, address: string): Promise<boolean> => {
+  const { accountId, subjectId: id, kind } = row
+  const workspaceId = kind === 'new_key' ? null : row.workspaceId
+  if (accountId !== null && (await db.query(stillMailed, [accountId, emailKey(address), workspaceId])).length === 0) return true
+  const query = ended[row.subjectKind ?? '']
   return query !== undefined && id !== null && (await db.run(query, { id })).length > 0
 }
 
@@ -176,7 +186,7 @@ const work = async (deps: Sending, transport: Transport | null, id: Uuid): Promi
   if (row?.state !== 'due') return
   if (row.addressCiphertext === null) return expand(deps, row, transport === null)
   const opened = openMail(deps, row)
-  const stop = transport === null || (await isObsolete(deps.db, row))
+  const stop = transport === null || (await isObsolete(deps.db, row, opened.address))
   const letter = letterOf(deps.config.publicUrl, opened)
   const outcome = stop ? 'rejected' : await transport({ id, to: opened.address, ...layOut(row.language, letter) })
   await end(deps, row, outcome, opened.address)
