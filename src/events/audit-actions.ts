@@ -105,5 +105,10 @@ export const subjectTypes: ReadonlyMap<AuditAction, string | null> = new Map<Aud
   ...subjectsOf(privateActions),
 ])
 
+/** Private actions, or their features if a workspace's log has none of the feature. */
+export const privateBeginnings = Object.entries(privateActions).flatMap(([feature, verbs]) =>
+  feature in workspaceActions ? Object.keys(verbs).map((verb) => `${feature}.${verb}`) : [`${feature}.`],
+)
+
 export const workspaceAuditActions = subjectsOf(workspaceActions).map(([action]) => action)
 export const auditActions: readonly AuditAction[] = [...subjectTypes.keys()]

@@ -290,6 +290,20 @@ describe('the audit log of a workspace', () => {
     expect((await log(team.owner, '?actr=x')).status).toBe(400)
   })
 
+  test('has no act of a member on their own account, whichever workspace the member works in', async () => {
+    const team = await createTeam(service)
+    const viewer = await join(service, team, 'viewer')
+    const keys = { p256dh: service.deps.push?.publicKey, auth: Buffer.alloc(16, 1).toString('base64url') }
+    const endpoint = 'http://localhost:9/push'
+    const subscription = await viewer.api.post('/v1/accounts/me/push-subscriptions', { endpoint, keys })
+    expect([subscription.status, subscription.text]).toEqual([201, expect.anything()])
+    await viewer.api.delete(`/v1/accounts/me/push-subscriptions/${subscription.body.id}`)
+    await viewer.api.patch('/v1/accounts/me/notification-settings', { language: 'sw' })
+    await viewer.api.post('/v1/auth/dashboard-tokens')
+    expect(actionsOf(await log(team.owner, `?actor=${viewer.accountId}`))).toEqual(['invitation.accept'])
+    expect(actionsOf(await log(team.owner)).filter((action: string) => action.startsWith('push_'))).toEqual([])
+  })
+
   test('is shown only to members who may manage it, and has nothing of another workspace', async () => {
     const team = await createTeam(service)
     const viewer = await join(service, team, 'viewer')

@@ -11,7 +11,7 @@ import { auditLog, frequentActions } from '../../db/tables/events.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { paymentBatches } from '../../db/tables/payment-batches.ts'
 import { payments } from '../../db/tables/payments.ts'
-import { auditActions, workspaceAuditActions } from '../../events/audit-actions.ts'
+import { auditActions, privateBeginnings, workspaceAuditActions } from '../../events/audit-actions.ts'
 import { filtersOf, type PageRequest } from '../../http/pagination.ts'
 import { presenter } from '../../http/presenter.ts'
 import { isoTime } from '../../lib/clock.ts'
@@ -23,18 +23,8 @@ type AuditRecord = Omit<typeof auditLog.$inferSelect, 'inputs'> & { grantLabel: 
 
 const { inputs: _, ...listed } = getTableColumns(auditLog)
 
-/** Actions on a person's own account. They are private, even if the person was working in a workspace. */
-const accountActions = [
-  'account.',
-  'identity.',
-  'passkey.',
-  'session.',
-  'sign_in.',
-  'dashboard_token.',
-  'workspace.switch',
-  'admin.',
-]
-const notOfAccounts = and(...accountActions.map((prefix) => not(sql`starts_with(${auditLog.action}, ${prefix})`)))
+/** Actions on a person's own account are private, even if the person was working in a workspace. */
+const notOfAccounts = and(...privateBeginnings.map((start) => not(sql`starts_with(${auditLog.action}, ${start})`)))
 
 const filters = {
   accountId: 'uuid?',
