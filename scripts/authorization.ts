@@ -127,7 +127,7 @@ const ownWorkspace = 'A grant is bound to its workspace. The membership of a ses
 const invitedAlone = 'Without an account: `SIGN_UP` decides.'
 /** Why a service may refuse a caller that the table allows, by operation. */
 const reasons: Readonly<Record<string, string>> = {
-  'oauth.get_authorization': 'Only in the browser session that opened the request.',
+  'oauth.get_authorization': 'Only a person. A request that another account opened is not found.',
   'oauth.decide_authorization':
     'Only in the browser session that opened the request, with no more than the person has in the workspace.',
   'oauth.get_device': 'Only a person.',

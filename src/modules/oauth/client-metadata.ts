@@ -48,9 +48,13 @@ const redirectUriProblem = (uri: string): string | undefined => {
   return uri.slice(scheme.length).startsWith(':/') ? undefined : 'must have a path after its scheme'
 }
 
+/** With and without the last slash, a loopback address is one address. Others are compared byte for byte. */
+export const withoutLastSlash = (uri: string): string =>
+  loopbackPattern.test(uri) ? uri.replace(/^([^?]*?)\/?(\?.*)?$/, '$1$2') : uri
+
 const withoutPort = (uri: string): string | undefined => {
-  const parts = loopbackPattern.exec(uri)
-  return parts ? `${parts[1]}${parts[2]?.replace(/^([^?]*?)\/?(\?.*)?$/, '$1$2')}` : undefined
+  const parts = loopbackPattern.exec(withoutLastSlash(uri))
+  return parts ? `${parts[1]}${parts[2]}` : undefined
 }
 
 /** Compares bytes, except for the port and last slash of a loopback address: native apps use free ports (RFC 8252, 7.3). */

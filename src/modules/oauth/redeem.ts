@@ -18,6 +18,7 @@ import { lockGrant } from '../delegation/queries.ts'
 import { revokeGrant } from '../delegation/service.ts'
 import type { Parts } from '../parts.ts'
 import { pollIntervalSeconds } from './authorize.ts'
+import { withoutLastSlash } from './client-metadata.ts'
 import { type ClientRecord, clientIdOf } from './clients.ts'
 import { OAuthError } from './errors.ts'
 import type { TokenParameters, TokenResponse } from './schema.ts'
@@ -102,7 +103,7 @@ export const redeemCode = async (
       )
     }
     if (status !== 'approved' || !codeExpiresAt || codeExpiresAt <= tx.at) throw unknownCode()
-    if (redirectUri !== undefined && redirectUri !== authorization.redirectUri)
+    if (redirectUri !== undefined && withoutLastSlash(redirectUri) !== withoutLastSlash(authorization.redirectUri ?? ''))
       throw new OAuthError('invalid_grant', 'redirect_uri is not the one of the authorization request.')
     checkVerifier(authorization.codeChallenge, parameters.code_verifier)
     return redeem(tx, deps, { origin, parameters }, authorization)

@@ -24,7 +24,7 @@ const Credentials = {
 
 const AccessParameters = {
   scope: Text(
-    'Permission names, separated by spaces. Defaults to the registered scopes of the client, otherwise to all scopes that can be requested.',
+    'Permission names, separated by spaces. Defaults to the scopes that only read, without those that the client did not register.',
   ),
   resource: Texts(
     'The resource that the token is for (RFC 8707): the URL of this service (API and MCP server), or of the MCP server alone. Defaults to both.',
@@ -70,7 +70,7 @@ export const TokenBody = RecordOut('OAuthTokenRequest', {
   ...Credentials,
   grant_type: Text('`authorization_code`, `refresh_token` or `urn:ietf:params:oauth:grant-type:device_code`'),
   code: Text('Required for `authorization_code`.'),
-  code_verifier: Text('Required for `authorization_code`, and for a device code if a `code_challenge` was sent.'),
+  code_verifier: Text('Required for `authorization_code` and for a device code.'),
   redirect_uri: Text('Optional. Checked if present.'),
   refresh_token: Text('Required for `refresh_token`.'),
   device_code: Text('Required for a device code.'),
