@@ -33,6 +33,7 @@ import { refusalOfRepeated } from '../batch/again.ts'
 import { leafText, leafVersion, rootOfLeaves } from '../batch/leaf-rules.ts'
 import { type BatchRow, presentBatch } from '../batch/queries.ts'
 import { PaymentBatchPreview } from '../batch/schema.ts'
+import { approversUnder } from '../evaluation/context.ts'
 import type { BatchQueue, BatchRequest, CreatedPayment, Deciding, Refusals } from '../request.ts'
 import { type Fault, formFaults, itemsById, type KnownItem, nameItems, namesPayees, refusalForItems } from './batch-items.ts'
 import type { Accepted, DecisionRequest } from './decide.ts'
@@ -114,8 +115,8 @@ const needsOf = (accepted: readonly Accepted[]) => {
 const lacksApprovers = ({ state }: DecisionState, payment: Accepted['payment'], needs: Decided['needs']): Refusal | null => {
   const { workspaceId, currency } = payment
   const workspace = assertPresent(state.workspaces.get(workspaceId), 'a payment has no workspace')
-  const approvers = { eligibleAccountIds: workspace.approverAccountIds, signingAccountIds: workspace.signingAccountIds }
-  const denial = needs && batchDenial(needs, state.policies.get(workspaceId) ?? [], { approvers, payment })
+  const input = { approvers: approversUnder(workspace, needs?.policyVersions ?? []), payment }
+  const denial = needs && batchDenial(needs, state.policies.get(workspaceId) ?? [], input)
   if (!denial) return null
   const decision = presentDecision(denial, currency)
   const message = `${decision.explanation} One approval covers the whole batch: send its items as several batches. Nothing was created.`

@@ -6,7 +6,17 @@ import type { Uuid } from '../../../lib/ids.ts'
 import { fieldsOf } from '../../../lib/lists.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { applicablePolicies } from '../../../policy/findings.ts'
-import type { Evaluation, GrantRules, MandateRules, PayeeFacts, PayeePast, PaymentFacts, Usage } from '../../../policy/types.ts'
+import type {
+  Approvers,
+  Evaluation,
+  GrantRules,
+  MandateRules,
+  PayeeFacts,
+  PayeePast,
+  PaymentFacts,
+  PolicyRules,
+  Usage,
+} from '../../../policy/types.ts'
 import { typicalAmount } from '../../../policy/warnings.ts'
 import { payouts } from '../../../rails/definitions.ts'
 import { hasAccountsSql, lastPaidSql, samePayeeIds } from '../../beneficiaries/payee-queries.ts'
@@ -137,6 +147,13 @@ export const contextOf = (
   }
 }
 
+/** The members who can approve a payment or batch to which these policies apply. */
+export const approversUnder = ({ approvers }: WorkspaceState, policies: readonly Pick<PolicyRules, 'id'>[]): Approvers => {
+  const counting = approvers.filter(({ notUnder }) => !policies.some(({ id }) => notUnder.includes(id)))
+  const idsOf = (some: typeof counting) => some.map(({ id }) => id)
+  return { eligibleAccountIds: idsOf(counting), signingAccountIds: idsOf(counting.filter(({ canSign }) => canSign)) }
+}
+
 /** The part of a decision's input that comes from the request instead of the state. */
 type Requested = Pick<PaymentFacts, 'initiatorAccountId' | 'amountMinor' | 'paymentType' | 'at' | 'otherName'> &
   Pick<PayeeFacts, 'typicalAmountMinor'> &
@@ -168,17 +185,12 @@ export const evaluationOf = (
     at,
     ...(otherName && { otherName }),
   }
-  const applicable = applicablePolicies({ policies, payment })
-  const counting = workspace.approvers.filter(({ notUnder }) => !applicable.some(({ id }) => notUnder.includes(id)))
   return {
     payment,
     policies,
     grants,
     mandate,
-    approvers: {
-      eligibleAccountIds: counting.map(({ id }) => id),
-      signingAccountIds: counting.filter(({ canSign }) => canSign).map(({ id }) => id),
-    },
+    approvers: approversUnder(workspace, applicablePolicies({ policies, payment })),
     periods,
     capabilities: { payments: holder.paymentsEnabled },
     ...{ earlier, duplicateIsIntended, onDuplicate, unapproved },
