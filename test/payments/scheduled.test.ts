@@ -235,6 +235,17 @@ describe('a scheduled batch', () => {
     expect(data.map((entry: Json) => entry.available_after_minor)).toEqual(['0', '0', '0', '20000', '60000'])
   })
 
+  test('is compared by its total at its time: a threshold that came later lets no part of it leave unapproved', async () => {
+    const someone = await payer()
+    const unseen = (await scheduleAll(someone, ['20000', '20000', '20000'], inHours(2))).body
+    await limit(someone, { approval_threshold_minor: '50000' })
+    const approved = (await scheduleAll(someone, ['30000', '30000', '30000'], inHours(2))).body
+    await someone.api.post(`/v1/approvals/${approved.approval_id}/decide`, { decision: 'approve' })
+    await pass(2)
+    expect(await batchOf(someone, unseen.id)).toMatchObject({ status: 'failed', counts: { failed: 3 } })
+    expect(await batchOf(someone, approved.id)).toMatchObject({ status: 'completed', counts: { succeeded: 3 } })
+  })
+
   test('fails when nothing of it can be sent, and is cancelled whole before its time', async () => {
     const someone = await payer(10_000n)
     const poor = (await scheduleAll(someone, ['30000', '30000'], inHours(2))).body

@@ -26,7 +26,7 @@ import {
   type Refused,
   type SpendingState,
 } from './create/decide.ts'
-import { type DecisionState, decideInTurn, readDecisionState } from './create/decide-in-turn.ts'
+import { batchTotalsByRule, type DecisionState, decideInTurn, readDecisionState } from './create/decide-in-turn.ts'
 import { holdDuePayments } from './create/write.ts'
 import { type Authority, holdsApprovals, readAuthority } from './evaluation/authority.ts'
 import { lockPaymentsWithAccounts, type PaymentRecord } from './queries.ts'
@@ -151,7 +151,12 @@ const execute = async (tx: Tx, deps: Deciding, ids: readonly Uuid[], mandateSign
   const principal = await payerOf(tx, first, authorityOf(first.id))
   const requests = payments.map((payment) => dueRequestOf(payment, principal, mandateSignature))
   const state = await readDecisionState(tx, deps.clock, requests)
-  const decided = requests.map((due, index) => decideDuePayment(deps, state, { due, index, authorityOf, at: tx.at }))
+  const totals = { requests, principal, at: tx.at }
+  const listTotals = batchId === null ? undefined : await batchTotalsByRule(state, deps, totals)
+  const decided = requests.map((due, index) => {
+    const ofBatch = listTotals && { duplicatesIntended: true, index, rows: null, listTotals }
+    return decideDuePayment(deps, state, { due: { ...due, ofBatch }, index, authorityOf, at: tx.at })
+  })
   const goesOn = decided.some(({ kind }) => kind !== 'fail')
   if (batchId && goesOn) await moveBatch(tx, timer, batchId, 'processing')
   await begin(tx, deps, decided, state.state)
