@@ -97,7 +97,7 @@ const createWork = (deps: WorkDeps): Work => ({
   workers: {
     ...createSendingWorkers(deps),
     deliveries: [createDeliveryWorker(deps)],
-    names: [createNameCheckWorker({ ...deps, onNameChanged: (tx, payee) => renewTexts(tx, deps.rails, payee) })],
+    names: [createNameCheckWorker({ ...deps, onNameChanged: renewTexts })],
     notices: [createNotificationWorker(deps)],
     mails: [createMailWorker(deps)],
   },

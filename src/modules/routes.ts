@@ -17,6 +17,7 @@ import { registerNotificationSettings } from './mail/routes.ts'
 import { registerMandates } from './mandates/routes.ts'
 import { registerNotifications } from './notifications/routes.ts'
 import { registerOAuth } from './oauth/routes.ts'
+import { renewTexts } from './payments/approvals/renew.ts'
 import { registerApprovals } from './payments/approvals/routes.ts'
 import { registerPaymentBatches } from './payments/batch-routes.ts'
 import type { Deps as PaymentsDeps } from './payments/request.ts'
@@ -53,7 +54,7 @@ export const registerModules = (app: App, deps: RoutesDeps): void => {
   registerWorkspaceGrants(app, deps)
   registerWorkspaceAuditLog(app, deps)
   registerEvidence(app, deps)
-  registerBeneficiaries(app, deps)
+  registerBeneficiaries(app, { ...deps, onNameChanged: renewTexts })
   registerPolicies(app, deps)
   registerPush(app, deps)
   registerNotificationSettings(app, deps)

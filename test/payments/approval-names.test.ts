@@ -199,6 +199,26 @@ test('a check that finds the same again changes nothing, and a name that changes
   expect(fourth).not.toBe(second)
 })
 
+test('a rename that the registered name does not match makes a new text; a rename takes no warning from one', async () => {
+  const { of, payment } = await scene(2, 'Wanjiru Kamau')
+  const approver = await join(of)
+  await service.settle()
+  const before = await textOf(payment)
+  expect(before).toContain('(matches)')
+  answered(await decide(approver.api, payment))
+  const signature = await of.owner.wallet.signMessage({ message: before })
+  const rename = async (fields: Json) => answered(await of.owner.api.patch(`/v1/beneficiaries/${of.beneficiary}`, fields))
+  await rename({ legal_name: 'Somebody Else' })
+  const after = await textOf(payment)
+  expect(after).toContain('\nBeneficiary: Wanjiru Kamau\n')
+  expect(after).toContain('\nRegistered name: WANJIRU N**** K**** (DOES NOT MATCH)\n')
+  expect(await approvalOf(of, payment)).toMatchObject({ approvals_given: 0, facts: [{ type: 'name_mismatch' }, {}] })
+  const path = `/v1/approvals/${payment.approval_id}/decide-by-signature`
+  refusedAsOld(await service.api.post(path, { decision: 'approve', signature }))
+  await rename({ legal_name: 'Wanjiru Kamau' })
+  expect(await textOf(payment)).toBe(after)
+})
+
 test('what is decided keeps the text that was decided', async () => {
   const { of, payment } = await scene()
   const before = await textOf(payment)

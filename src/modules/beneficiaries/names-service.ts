@@ -26,17 +26,14 @@ import type { NameAnswer, Rails } from '../../rails/rail.ts'
 import type { Parts } from '../parts.ts'
 import { presentBeneficiary } from './present.ts'
 import { type BeneficiaryRecord, destinationContext, findBeneficiary, findLocked } from './queries.ts'
-import { lockUnarchived } from './service.ts'
+import { lockUnarchived, type OnNameChanged } from './service.ts'
 import { nextCheckAt, type Verification, verified } from './verification-rules.ts'
 
 // A name check compares a beneficiary's name with the name that the rail reports, and looks for beneficiaries with a similar
 // name. `name_check_due_at` queues a beneficiary for a check: after its creation or renaming, on request, or when a payment's
 // result has another name (`result_name`). No payment waits for a check.
 
-type NameCheckDeps = Pick<Parts, 'clock' | 'db' | 'rails' | 'vault'> & {
-  /** Called in the transaction that changes the reported name or the verification status. */
-  onNameChanged: (tx: Tx, payee: BeneficiaryRecord) => Promise<void>
-}
+type NameCheckDeps = Pick<Parts, 'clock' | 'db' | 'rails' | 'vault'> & { onNameChanged: OnNameChanged }
 
 /** `tenant`: the owning account, whose daily limit on name lookups applies. `payer`: the account that holds the balance. */
 type Due = { id: Uuid; workspaceId: Uuid; tenant: Uuid; payer: Uuid }
@@ -214,7 +211,7 @@ const record = async (tx: Tx, deps: NameCheckDeps, due: Due, result: Result): Pr
   }
   const after = { ...updateRow(tx, beneficiaries, before, changes), similarToId }
   if (before.verification === after.verification && before.reportedName === after.reportedName) return
-  await deps.onNameChanged(tx, after)
+  await deps.onNameChanged(tx, deps.rails, after)
   const data = presentBeneficiary(after)
   await appendEvents(tx, [{ type: 'beneficiary.updated', accountId: due.payer, workspaceId: due.workspaceId, data }])
 }

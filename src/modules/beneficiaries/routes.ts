@@ -20,12 +20,12 @@ import {
   NameCheck,
   UpdateBeneficiary,
 } from './schema.ts'
-import { archiveBeneficiary, confirmBeneficiary, createBeneficiary, updateBeneficiary } from './service.ts'
+import { archiveBeneficiary, confirmBeneficiary, createBeneficiary, type OnNameChanged, updateBeneficiary } from './service.ts'
 
 const path = '/v1/beneficiaries'
 const one = `${path}/:id`
 
-export const registerBeneficiaries = (app: App, deps: Parts): void => {
+export const registerBeneficiaries = (app: App, deps: Parts & { onNameChanged: OnNameChanged }): void => {
   const routes = routesOf(app, deps)
   routes.post(path, 'beneficiaries.create', {
     permission: 'beneficiary.manage',
@@ -78,7 +78,7 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
     body: UpdateBeneficiary,
     response: { 200: Beneficiary },
     work: async (tx, { principal, params, body }) =>
-      ok(presentBeneficiary(await updateBeneficiary(tx, principal, params.id, body))),
+      ok(presentBeneficiary(await updateBeneficiary(tx, deps, principal, params.id, body))),
   })
   routes.post(`${one}/confirm`, 'beneficiaries.confirm', {
     permission: 'beneficiary.manage',

@@ -17,6 +17,7 @@ import { referenceKey } from '../../lib/account-reference.ts'
 import { conflict, found, invalidFields, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { hasAccounts, type RailName } from '../../lib/rail-names.ts'
+import type { Rails } from '../../rails/rail.ts'
 import { type Creator, changedBy, createdBy, readCreator } from '../creators.ts'
 import type { Parts } from '../parts.ts'
 import { beneficiaryStatus, presentBeneficiary } from './present.ts'
@@ -183,7 +184,18 @@ const renamedBy = (maker: Creator, renamed: BeneficiaryRecord, at: Date) => ({
   ...(maker.grantId !== null && { confirmedAt: null }),
 })
 
-export const updateBeneficiary = async (tx: Tx, principal: Principal, id: Uuid, change: UpdateBeneficiary) => {
+/** Called in the transaction that changes the reported name or the verification status, and has locked the paying account. */
+export type OnNameChanged = (tx: Tx, rails: Rails, payee: BeneficiaryRecord, actor?: Actor) => Promise<void>
+
+type UpdateParts = { rails: Rails; onNameChanged: OnNameChanged }
+
+export const updateBeneficiary = async (
+  tx: Tx,
+  { rails, onNameChanged }: UpdateParts,
+  principal: Principal,
+  id: Uuid,
+  change: UpdateBeneficiary,
+) => {
   refuseWhileFrozen(principal, change)
   const mayRename = change.display_name !== undefined || change.legal_name !== undefined
   const [before, maker] = await Promise.all([
@@ -213,6 +225,9 @@ export const updateBeneficiary = async (tx: Tx, principal: Principal, id: Uuid, 
   if (frozenAt !== before.frozenAt) updateRow(tx, payees, { id: before.payeeId }, { frozenAt })
   const after = { ...written, frozenAt }
   if (renamed) wakeAfterCommit(tx, 'names')
+  // A text to sign names the payee as it was, so a rename takes no warning from it.
+  const isWorse = before.verification === 'match' || after.verification === 'no_match'
+  if (before.verification !== after.verification && isWorse) await onNameChanged(tx, rails, after, principal)
   await recordChange(tx, principal, principal.workspace.balanceAccountId, { type: 'beneficiary.updated', after, before })
   return after
 }

@@ -35,14 +35,15 @@ const renewWith = async (
   { approval, payment, decisions }: LockedApproval,
   change: (message: string) => string,
   lines: readonly FactNames[],
+  actor: Actor = railActor,
 ): Promise<void> => {
   const { approveMessage: approve, rejectMessage: reject, id } = approval
   const after = { approveMessage: change(approve), rejectMessage: change(reject) }
   if (isSameText(approve, after.approveMessage)) return
   const facts = approval.facts && withNames(approval.facts, nameFacts(lines))
   updateRow(tx, approvals, { id }, { ...after, facts, renewedAt: tx.at, nameAwaitedUntil: null, updatedAt: tx.at })
-  audit(tx, railActor, 'approval.text_changed', { workspaceId: payment.workspaceId, subject: id, before: { approve, reject } })
-  await voidAfterNewText(tx, railActor, { approval, decisions })
+  audit(tx, actor, 'approval.text_changed', { workspaceId: payment.workspaceId, subject: id, before: { approve, reject } })
+  await voidAfterNewText(tx, actor, { approval, decisions })
 }
 
 /** `isFinal`: renews the text even if names are still being checked. */
@@ -70,8 +71,13 @@ const findWaiting = statement('approvals.waiting_for_payee')`
          where p.batch_id = a.batch_id and b.verification = 'unverified' and b.name_check_due_at is not null) end
    order by a.id`
 
-/** Runs in the transaction that writes the result of a payee's name check and has locked the paying account. */
-export const renewTexts = async (tx: Tx, rails: Rails, payee: ReportedName & { id: Uuid; workspaceId: Uuid }): Promise<void> => {
+/** Runs in the transaction that writes a payee's name check or rename and has locked the paying account. */
+export const renewTexts = async (
+  tx: Tx,
+  rails: Rails,
+  payee: ReportedName & { id: Uuid; workspaceId: Uuid },
+  actor: Actor = railActor,
+): Promise<void> => {
   for (const { id } of await tx.query<{ id: Uuid }>(findWaiting, [payee.workspaceId, payee.id])) {
     const record = await lockApproval(tx, id)
     if (record?.approval.status !== 'pending') continue
@@ -79,7 +85,7 @@ export const renewTexts = async (tx: Tx, rails: Rails, payee: ReportedName & { i
     else {
       const { beneficiaryId, amountMinor } = record.payment
       const line = { ...payee, beneficiaryId, amountMinor, payeeName: record.approval.beneficiaryName }
-      await renewWith(tx, record, (message) => withRegisteredName(message, payee, tx.at), [line])
+      await renewWith(tx, record, (message) => withRegisteredName(message, payee, tx.at), [line], actor)
     }
   }
 }
