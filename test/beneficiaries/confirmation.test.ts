@@ -158,6 +158,18 @@ describe('a payee that a key renamed', () => {
     expect((await read(id)).confirmation).toBe('proposed')
   })
 
+  test('in its legal name alone, or there and back, while an approval waits, is not confirmed by it either', async () => {
+    const agent = await agentOf({ approval_threshold_minor: '1000' })
+    const renames = [[{ legal_name: 'KENYA REVENUE AUTHORITY' }], [{ display_name: 'Other' }, { display_name: 'Wanjiku' }]]
+    for (const changes of renames) {
+      const id = await newBeneficiary(person.api, { display_name: 'Wanjiku' })
+      const held = await pay(agent.api, id, { amount_minor: `${changes.length}9900` })
+      for (const change of changes) await agent.api.patch(`/v1/beneficiaries/${id}`, change)
+      const approved = await person.api.post(`/v1/approvals/${held.body.approval_id}/decide`, { decision: 'approve' })
+      expect([approved.body.status, (await read(id)).confirmation]).toEqual(['approved', 'proposed'])
+    }
+  })
+
   test('by a person stays confirmed, and warns others for a week', async () => {
     const id = await newBeneficiary(person.api)
     const agent = await agentOf()

@@ -238,14 +238,14 @@ export const confirmBeneficiary = async (tx: Tx, principal: Principal, id: Uuid)
   return before.confirmedAt ? before : confirm(tx, principal, principal.workspace.balanceAccountId, before)
 }
 
-/** An approval of a payment also confirms the beneficiary's name, unless the name changed after the approval was requested. */
+/** An approval of a payment also confirms the beneficiary, unless either of its names changed after the approval was requested. */
 export const confirmByApproval = async (
   tx: Tx,
   actor: Actor,
-  { workspaceId, id, name }: { workspaceId: Uuid; id: Uuid; name: string },
+  { workspaceId, id, requestedAt }: { workspaceId: Uuid; id: Uuid; requestedAt: Date },
 ): Promise<void> => {
   const before = await findLocked(tx, workspaceId, id)
-  if (!before || before.confirmedAt || before.displayName !== name) return
+  if (!before || before.confirmedAt || (before.changedAt && before.changedAt >= requestedAt)) return
   const [workspace] = await tx.query<{ payer: Uuid }>(
     `select ${balanceAccountSql('w')} as payer from workspaces w where w.id = $1`,
     [workspaceId],

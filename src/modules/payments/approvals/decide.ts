@@ -24,7 +24,6 @@ import { findBeneficiaries } from '../../beneficiaries/queries.ts'
 import { confirmByApproval } from '../../beneficiaries/service.ts'
 import { recordPasskeyUse } from '../../identity/passkeys/service.ts'
 import { moveBatch } from '../batch/change.ts'
-import { payeeOfLeaf } from '../batch/leaf-rules.ts'
 import { endPayments, startPayments } from '../change.ts'
 import { type ChainAnswers, holdsApprovals, readAuthority } from '../evaluation/authority.ts'
 import { countOnApproval } from '../recheck.ts'
@@ -95,7 +94,7 @@ const refuseProof = async (tx: Tx, { approval, payment }: LockedApproval, actor:
   throw new CommitThenThrow(refusal)
 }
 
-/** Ends the approval, and confirms its unconfirmed beneficiaries under the names that the approver saw. */
+/** Ends the approval, and confirms its unconfirmed beneficiaries. */
 const approve = async (
   tx: Tx,
   actor: Actor,
@@ -103,12 +102,8 @@ const approve = async (
   proposed: readonly { id: Uuid }[],
 ): Promise<ApprovalRecord> => {
   const approved = await endApproval(tx, actor, record, 'approved')
-  const { workspaceId, beneficiaryName } = record.approval
-  const leaves = new Map(record.payments.map(({ beneficiaryId, batchLeaf }) => [beneficiaryId, batchLeaf]))
-  for (const { id } of proposed) {
-    const leaf = leaves.get(id) ?? null
-    await confirmByApproval(tx, actor, { workspaceId, id, name: leaf === null ? beneficiaryName : payeeOfLeaf(leaf) })
-  }
+  const { workspaceId, createdAt: requestedAt } = record.approval
+  for (const { id } of proposed) await confirmByApproval(tx, actor, { workspaceId, id, requestedAt })
   return approved
 }
 
