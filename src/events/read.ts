@@ -48,10 +48,10 @@ const stillSettled = 'transaction < greatest((select events_settled_before()), k
 
 const dataOf = ({ data, snapshot, messages }: Row): unknown => {
   if (snapshot === null) return data
-  const payment = parseWithoutTrace(snapshot) as Fields
+  const { due_decision: due, ...payment } = parseWithoutTrace(snapshot) as Fields
   if (messages === null || data === null) return withChanges(payment, data)
   const [approve, reject] = messages
-  return withKept(data, { signing: { approve, reject }, decision: payment.decision })
+  return withKept(data, { signing: { approve, reject }, decision: due ?? payment.decision })
 }
 
 const toEvent = ({ snapshot, messages, ...row }: Row): StoredEvent => ({ ...row, data: dataOf({ ...row, snapshot, messages }) })

@@ -112,6 +112,12 @@ export const unpack = (bytes: Buffer): string => {
   return inflateRawSync(bytes.subarray(1), { windowBits, chunkSize: 4096, dictionary }).toString()
 }
 
+/** The answer at creation, byte for byte. A later decision (`due_decision`) of a payment precedes its fields. */
+export const unpackAnswer = (bytes: Buffer): string => {
+  const text = unpack(bytes)
+  return text.startsWith('{"due_decision":') ? `{${text.slice(text.indexOf('"id":"pay_'))}` : text
+}
+
 /**
  * Parses a packed payment without the trace of its decision: a third of the text, which lists and events omit. Quotes inside
  * strings are escaped, so the search finds only the key itself. If the text has another order, it is parsed in full.

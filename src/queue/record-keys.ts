@@ -6,7 +6,7 @@ import { statement } from '../db/statement.ts'
 import { conflict, type ErrorDetails, type Refusal } from '../lib/errors.ts'
 import { formatId, type Uuid } from '../lib/ids.ts'
 import { assertPresent } from '../lib/lists.ts'
-import { unpack } from '../lib/packed-text.ts'
+import { unpackAnswer } from '../lib/packed-text.ts'
 import { type KeyScope, type Keys, keyReused } from './idempotency-keys.ts'
 
 /** The lineage of the grant that used a key, root first. Null for a person. */
@@ -70,7 +70,7 @@ export const recordKeys = (
           ),
           bodyHash,
         },
-        answer: { id, text: unpack(packed), by: grantId === null ? null : { lineage, revokedAt, expiresAt } },
+        answer: { id, text: unpackAnswer(packed), by: grantId === null ? null : { lineage, revokedAt, expiresAt } },
       }))
     },
     keep: async () => undefined,

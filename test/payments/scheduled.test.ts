@@ -166,11 +166,22 @@ describe('a scheduled payment', () => {
 
   test('asks at its time for an approval that nobody could foresee, with its money held', async () => {
     const someone = await payer()
-    const payment = (await schedule(someone, someone.payees[0], '50000', inHours(1))).body
+    const body = { beneficiary_id: someone.payees[0], amount_minor: '50000', execute_at: inHours(1) }
+    const send = () => someone.api.post('/v1/payments', body, { headers: { 'idempotency-key': 'asks later' } })
+    const first = await send()
+    const payment = first.body
     await limit(someone, { approval_threshold_minor: '50000' })
     await pass(1)
     const asked = await paymentOf(someone, payment.id)
     expect([asked.status, (await balance(someone)).held_minor]).toEqual(['pending_approval', '50000'])
+    // The decision that asked, wherever the payment is shown; the answer to its creation stays.
+    const asking = { outcome: 'require_approval', required_approvals: 1, policy_versions: [{}] }
+    expect(asked.decision).toMatchObject({ ...asking, trace: expect.any(Array) })
+    const approval = (await someone.api.get(`/v1/approvals/${asked.approval_id}`)).body
+    expect(approval.payment.decision).toEqual(asked.decision)
+    expect((await send()).text).toBe(first.text)
+    const told = (await someone.api.get('/v1/notifications?type=payment.created')).body.data
+    expect(told[0].data).toEqual({ ...payment, decision: expect.objectContaining({ outcome: 'allow' }) })
     expect((await someone.api.post(`/v1/approvals/${asked.approval_id}/decide`, { decision: 'approve' })).status).toBe(200)
     await service.settle()
     expect((await paymentOf(someone, payment.id)).status).toBe('succeeded')

@@ -121,6 +121,21 @@ export const kinds: Readonly<Record<string, Kind>> = {
     await service.deps.jobs.sweep()
     return payment.id
   },
+  'scheduled, and approved by a wallet as a rule that came later asked at its time': async (service, person, beneficiary) => {
+    const payment = await create(person.api, {
+      beneficiary_id: beneficiary,
+      amount_minor: '46000',
+      execute_at: inAMinute(service),
+    })
+    const rule = { name: 'Ask from 460', approval_threshold_minor: '46000', required_approval_count: 1 }
+    const { id } = (await person.api.post('/v1/spending-policies', rule)).body
+    service.clock.advance(61)
+    await service.deps.jobs.sweep()
+    const { approval_id } = (await person.api.get(`/v1/payments/${payment.id}`)).body
+    await signApproval(service, person, approval_id, 'approve')
+    await person.api.delete(`/v1/spending-policies/${id}`)
+    return payment.id
+  },
   'scheduled, and cancelled before its time': async (service, { api }, beneficiary) => {
     const payment = await create(api, { beneficiary_id: beneficiary, amount_minor: '45000', execute_at: inAMinute(service) })
     await api.post(`/v1/payments/${payment.id}/cancel`)

@@ -9,7 +9,7 @@ import type { Receipt } from '../receipt.ts'
 const uuidOf = (id: string): string | undefined => decodeUuid(id.slice(id.indexOf('_') + 1))
 
 /** Describes the first input of the decision that differs from this payment. */
-const mismatch = ({ payment }: Receipt, { payment: facts, grants }: Evaluation): string | undefined => {
+const mismatch = ({ payment, audit }: Receipt, { payment: facts, grants }: Evaluation): string | undefined => {
   if (facts.amountMinor !== BigInt(payment.amount_minor)) return 'the amount'
   if (facts.beneficiaryId !== uuidOf(payment.beneficiary_id)) return 'the beneficiary'
   if (facts.workspaceId !== uuidOf(payment.workspace_id)) return 'the workspace'
@@ -18,7 +18,9 @@ const mismatch = ({ payment }: Receipt, { payment: facts, grants }: Evaluation):
   if ((facts.grantLineage.at(-1) ?? null) !== (grant === null ? null : uuidOf(grant))) return 'the grant'
   if (grants.map(({ id }) => id).join() !== facts.grantLineage.join()) return 'the lineage of grants'
   if (facts.paymentType !== payment.payment_type || facts.rail !== payment.payment_rail) return 'the type or the rail'
-  if (facts.at.getTime() !== new Date(payment.created_at).getTime()) return 'the time'
+  // A payment that needed an approval at `execute_at` was decided again then. That decision has an audit row too.
+  const due = payment.execute_at === null ? [] : audit.rows.filter(({ action }) => action === 'payment.create')
+  if (![payment.created_at, ...due.map(({ at }) => at)].includes(facts.at.toISOString())) return 'the time'
   return undefined
 }
 

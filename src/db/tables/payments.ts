@@ -55,9 +55,10 @@ export const payments = pgTable(
     grantId: uuid(),
     /**
      * The payment as the API returned it at creation, used for the creation events and for requests that repeat its idempotency
-     * key. Later events store only the differences.
+     * key. Later events store only the differences. `due_decision` is added if the payment needs an approval when it is due.
      */
     snapshot: packedJson<{
+      due_decision?: unknown
       decision: unknown
       beneficiary: { id: string; display_name: string; destination_mask: string }
       initiated_by: { account_id: string; grant_id: string | null; label: string | null }

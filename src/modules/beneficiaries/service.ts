@@ -238,7 +238,7 @@ export const confirmBeneficiary = async (tx: Tx, principal: Principal, id: Uuid)
   return before.confirmedAt ? before : confirm(tx, principal, principal.workspace.balanceAccountId, before)
 }
 
-/** An approval of a payment also confirms the beneficiary, unless either of its names changed after the approval was requested. */
+/** An approval of a payment also confirms the beneficiary, unless one of its names changed after the approval was requested. */
 export const confirmByApproval = async (
   tx: Tx,
   actor: Actor,

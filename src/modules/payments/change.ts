@@ -16,7 +16,7 @@ import { exhaustMandateIfSpent } from '../mandates/end.ts'
 import { cancelWaitingCosts } from '../suspense/adjustment-service.ts'
 import { finishBatches } from './batch/change.ts'
 import { releaseCharges } from './evaluation/counters.ts'
-import { presentPayment } from './present.ts'
+import { presentListed, presentPayment } from './present.ts'
 import type { PaymentRecord } from './queries.ts'
 
 const changeable = [
@@ -60,9 +60,9 @@ const eventOfStatus = ({ status }: PaymentRecord) =>
 const eventOf = (after: PaymentRecord, { type }: ChangeOptions): NewEvent[] => {
   const named = type === undefined ? eventOfStatus(after) : type
   const { accountId, workspaceId } = after
-  return named === null
-    ? []
-    : [{ type: named, accountId, workspaceId, paymentId: after.id, data: presentPayment(after), snapshot: after.snapshot }]
+  if (named === null) return []
+  const data = after.snapshot.due_decision ? presentListed(after) : presentPayment(after)
+  return [{ type: named, accountId, workspaceId, paymentId: after.id, data, snapshot: after.snapshot }]
 }
 
 /** Whether a change decides an unknown outcome or who bears a late success. Both cancel an administrator's pending proposal. */

@@ -17,6 +17,10 @@ export const presentCheck = (
   return { last_at: isoTimeOrNull(last?.checkedAt ?? null), next_at: isoTimeOrNull(last?.nextCheckAt ?? null) }
 }
 
+/** The decision that required an approval when the payment was due, else that of its creation. `presentDecision` wrote both. */
+export const decisionOf = ({ snapshot }: Pick<PaymentRecord, 'snapshot'>): Decision =>
+  (snapshot.due_decision ?? snapshot.decision) as Decision
+
 export const presentPayment = (payment: PaymentRecord): Payment => ({
   id: formatId('payment', payment.id),
   workspace_id: formatId('workspace', payment.workspaceId),
@@ -40,8 +44,7 @@ export const presentPayment = (payment: PaymentRecord): Payment => ({
   mandate_id: payment.mandateId && formatId('mandate', payment.mandateId),
   approval_id: payment.approvalId && formatId('approval', payment.approvalId),
   initiated_by: payment.snapshot.initiated_by,
-  // The cast is safe: `presentDecision` wrote this value at creation, and nothing changes it.
-  decision: payment.snapshot.decision as Decision,
+  decision: decisionOf(payment),
   provider_receipt: payment.providerReceipt,
   failure_code: payment.failureCode,
   failure_message: payment.failureMessage,

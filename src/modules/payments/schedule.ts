@@ -9,6 +9,7 @@ import type { MandateSignatureStatus } from '../../policy/types.ts'
 import { type SweepDeps, sweepOf } from '../for-each-row.ts'
 import { checkMandateSignature } from '../mandates/for-payments.ts'
 import type { Parts } from '../parts.ts'
+import { presentDecision } from '../policies/present.ts'
 import { findWorkspace } from '../workspaces/queries.ts'
 import { expireApproval } from './approvals/end.ts'
 import { lockApproval } from './approvals/queries.ts'
@@ -102,8 +103,10 @@ const decideDuePayment = (
   if (decided.decision.outcome === 'allow' || covers(decided.decision, payment, authority))
     return { payment, kind: 'send', accepted: acceptDue(state, payment, decided, payment.approvalId) }
   // Scheduling requested no approval, so it is requested now. A batch item cannot wait for an approval by itself.
-  if (payment.approvalId === null && payment.batchId === null)
-    return { payment, kind: 'ask', accepted: acceptDue(state, payment, decided, newId()) }
+  if (payment.approvalId === null && payment.batchId === null) {
+    const snapshot = { due_decision: presentDecision(decided.decision, payment.currency), ...payment.snapshot }
+    return { payment, kind: 'ask', accepted: acceptDue(state, { ...payment, snapshot }, decided, newId()) }
+  }
   return failed(failure('policy_denied', null, 'It needs more approvals than were asked for when it was scheduled.'))
 }
 

@@ -15,9 +15,9 @@ import { lastPaidSql, toSamePayee } from '../../beneficiaries/payee-queries.ts'
 import { presentVerification } from '../../beneficiaries/present.ts'
 import type { Parts } from '../../parts.ts'
 import { presentWarning } from '../../policies/present.ts'
-import type { Decision } from '../../policies/schema.ts'
 import { itemsOf } from '../batch/queries.ts'
 import { paymentsThatMayBePaidTwice } from '../declared-losses.ts'
+import { decisionOf } from '../present.ts'
 import { type ApprovalRecord, counts, currentDecisions, deciders, storedFacts } from './queries.ts'
 import type { Approval } from './schema.ts'
 
@@ -167,7 +167,7 @@ const cautionsOf = (
 ): ApprovalContext['warnings'] => {
   const lost = mayHaveBeenSent === 0 ? [] : [{ code: 'may_have_been_sent' as const, payments_count: mayHaveBeenSent }]
   if (approval.batchId !== null) return lost
-  const decided = (payment.snapshot.decision as Decision).warnings
+  const decided = decisionOf(payment).warnings
   const isSaid = decided.some(({ code }) => code === 'unusual_amount')
   return [
     ...lost,

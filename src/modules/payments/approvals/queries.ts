@@ -28,10 +28,10 @@ import { levelOf, nameFacts } from '../../../policy/facts.ts'
 import { namedApproversSql } from '../../../policy/scope-sql.ts'
 import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
 import { withoutTrace } from '../../policies/present.ts'
-import type { Decision } from '../../policies/schema.ts'
 import { presentCreator } from '../../present-creator.ts'
 import type { BatchRow } from '../batch/queries.ts'
 import { isOlderThanLoss } from '../declared-losses.ts'
+import { decisionOf } from '../present.ts'
 import type { PaymentRecord } from '../queries.ts'
 import { Approval, BatchSummary, PaymentSummary } from './schema.ts'
 
@@ -228,7 +228,7 @@ const presentSummary = ({ payment, beneficiary, grantLabel, firstPayment }: Appr
     fee_minor: formatMinor(payment.feeMinor ?? 0n),
     beneficiary: shownPayee(beneficiary, { first_payment: firstPayment }),
     initiated_by: presentCreator({ accountId: payment.initiatorAccountId, grantId: payment.grantId, label: grantLabel }),
-    decision: payment.snapshot.decision as Decision,
+    decision: decisionOf(payment),
   })
 
 const shownBatch = presenter(BatchSummary)
@@ -259,7 +259,7 @@ const factsOfText = ({ approval, payment, beneficiary, batch, firstPayment }: Ap
     const others = warned.filter(({ type }) => type !== 'name_mismatch')
     return inOrder(differing > 0 ? [...others, { type: 'name_mismatch', level: 'danger', count: differing, items: [] }] : others)
   }
-  const { warnings } = payment.snapshot.decision as Decision
+  const { warnings } = decisionOf(payment)
   const codes = warnings.flatMap(({ code }) => factTypes.find((type) => type === code && code !== 'name_mismatch') ?? [])
   const about = { ...beneficiary, beneficiaryId: beneficiary.id, payeeName: beneficiary.displayName }
   return inOrder([

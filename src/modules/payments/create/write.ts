@@ -75,10 +75,12 @@ const holdsOf = (accepted: readonly Accepted[], state: SpendingState): Hold[] =>
 export const holdDuePayments = async (tx: Tx, accepted: readonly Accepted[], state: SpendingState): Promise<NewEvent[]> => {
   const rows = accepted.map(({ payment }) => payment)
   if (rows.length === 0) return []
+  const asked = rows.filter(({ snapshot }) => snapshot.due_decision)
   await Promise.all([
     holdAll(tx, holdsOf(accepted, state)),
     chargeCounters(tx, accepted),
     updateRows(tx, payments, ['holdTransferId', 'feeHoldTransferId', 'countedDay', 'approvalId'], rows),
+    updateRows(tx, payments, ['snapshot'], asked),
   ])
   return balanceEvents([...new Set(rows.map(({ accountId }) => accountId))], state)
 }

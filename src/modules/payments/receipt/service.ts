@@ -149,7 +149,8 @@ const buildReceipt = async (
   if (!payment) return undefined
   const wire = presentPayment(payment)
   const { approvalId, mandateId, beneficiaryId } = payment
-  const inputs = audit.find(({ action }) => action === 'payment.create')?.inputs
+  const decided = audit.filter(({ action }) => action === 'payment.create')
+  const inputs = decided.at(payment.snapshot.due_decision ? -1 : 0)?.inputs
   const [beneficiary, policies, proofs, approval, mandate, batch] = await Promise.all([
     findBeneficiary(db, workspaceId, beneficiaryId),
     readPolicies(db, wire.decision),
