@@ -1,4 +1,5 @@
 import { type Db, statement } from '../db/client.ts'
+import { earlier, secondsAfter } from '../lib/clock.ts'
 import { emailKey, emailKeySql } from '../lib/email-key.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { parseWalletName, walletKeySql, walletKeys } from '../lib/wallet-name.ts'
@@ -14,6 +15,9 @@ const among = statement('auth.administrators')`
 
 /** An administrator's session ends after this time, in case it was left open somewhere. */
 export const administratorsSessionHours = 12
+
+export const sessionExpiry = ({ createdAt, expiresAt }: { createdAt: Date; expiresAt: Date }, isAdmin: boolean): Date =>
+  isAdmin ? earlier(expiresAt, secondsAfter(createdAt, administratorsSessionHours * 3600)) : expiresAt
 
 export const administratorNames = (configured: readonly string[]): string[] =>
   configured.flatMap((name) => {

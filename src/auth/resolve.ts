@@ -2,10 +2,10 @@ import { type Db, first, type Tx } from '../db/client.ts'
 import { type Ends, grantLife, keyLife, type SessionTimes, sessionEnd, sessionEnds, sessionLife } from '../db/credential-life.ts'
 import { type KeyTypes, prepareText } from '../db/prepare.ts'
 import { balanceAccountSql } from '../db/tables/workspaces.ts'
-import { type Clock, secondsAfter } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import { notFound, Refusal, writesMayBeLost } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
-import { administratorsSessionHours, isAdministratorSql } from './administrators.ts'
+import { isAdministratorSql, sessionExpiry } from './administrators.ts'
 import { grantIsFrozen } from './authority-sql.ts'
 import type { LastUsed } from './last-used.ts'
 import { effectivePermissions } from './permissions.ts'
@@ -155,9 +155,6 @@ export type Resolve = (secret: string, workspaceId: Uuid | null, tx?: Tx) => Pro
 
 export type BearerResolver = { prefix: string; resolve: Resolve }
 
-const endOfAdministrators = (isAdmin: boolean, sessionCreatedAt: Date | null): Date | null =>
-  isAdmin && sessionCreatedAt ? secondsAfter(sessionCreatedAt, administratorsSessionHours * 3600) : null
-
 const principalOf = (
   row: IdentityRow & Partial<OfPerson> & { provenAt?: Date | null },
   credential: Principal['credential'],
@@ -282,8 +279,7 @@ const resolveSession =
     if (!row) return refuseUnknown(deps, resolveSession(deps), token, workspaceId, 'session')
     const now = tx?.at ?? deps.clock.now()
     const lastUsedAt = deps.lastUsed.latest('sessions', row.id, row.lastUsedAt)
-    const expiresAt = earliest(row.expiresAt, endOfAdministrators(row.isAdmin, row.createdAt)) ?? row.expiresAt
-    const times = { ...row, expiresAt, lastUsedAt }
+    const times = { ...row, expiresAt: sessionExpiry(row, row.isAdmin), lastUsedAt }
     const life = sessionLife(times, now, deps.sessionIdleDays)
     if (life === 'revoked') throw new Refusal('session_revoked')
     if (life === 'expired') throw new Refusal('token_expired', { message: 'The session has expired.' })
@@ -321,7 +317,8 @@ const resolveDashboardToken =
     const grant = row.grantId === null ? null : row
     if (row.sessionRevokedAt) throw new Refusal('session_revoked')
     if (grant?.grantRevokedAt) throw new Refusal('invalid_token', { message: 'The credential that made this token was revoked.' })
-    const ofSession = endOfAdministrators(row.isAdmin && !grant, row.sessionCreatedAt)
+    const { sessionCreatedAt: createdAt, expiresAt } = row
+    const ofSession = createdAt && sessionExpiry({ createdAt, expiresAt }, row.isAdmin && !grant)
     const ends = earliest(row.expiresAt, row.parentEndsAt, ofSession, grant?.grantExpiresAt ?? null)
     if (ends && ends <= now) throw new Refusal('token_expired')
     if (grant) refuseDisabled(row, grant, !row.byOauth)

@@ -95,4 +95,10 @@ test("an administrator's session ends after twelve hours, with the tokens that i
     expect([ended.status, ended.body.error]).toEqual([401, 'token_expired'])
   }
   expect((await subject.api.get('/v1/accounts/me')).status).toBe(200)
+  // The list of sessions says so too.
+  const again = await signIn(service.api, admin.wallet)
+  const [current, ...ended] = (await again.api.get('/v1/accounts/me/sessions')).body.data
+  const end = new Date(service.clock.now().getTime() + 12 * 3_600_000).toISOString()
+  expect([current.status, current.expires_at]).toEqual(['active', end])
+  expect(ended[0].status).toBe('expired')
 })

@@ -1,3 +1,4 @@
+import { administratorsAmong, sessionExpiry } from '../../auth/administrators.ts'
 import { readNewPasskey } from '../../auth/passkey.ts'
 import { type Principal, requireFreshProof } from '../../auth/principal.ts'
 import type { App } from '../../http/app-type.ts'
@@ -180,7 +181,11 @@ export const registerIdentities = (app: App, deps: Parts): void => {
       await deps.lastUsed.flush()
       return pageSessions(deps.db, principal.accountId, page)
     },
-    present: (rows, { principal }, at) => rows.map((row) => presentSession(row, deps.config, at, principal.credential.id)),
+    present: async (rows, { principal: { accountId, credential } }, at) => {
+      const isAdmin = (await administratorsAmong(deps.db, [accountId], deps.config.ADMIN_ACCOUNTS)).has(accountId)
+      const expiring = rows.map((row) => ({ ...row, expiresAt: sessionExpiry(row, isAdmin) }))
+      return expiring.map((row) => presentSession(row, deps.config, at, credential.id))
+    },
   })
   routes.delete('/v1/accounts/me/identities/:id', 'identities.unlink', {
     freshProof: 'always',

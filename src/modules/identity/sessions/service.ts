@@ -1,5 +1,5 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
-import { administratorsAmong } from '../../../auth/administrators.ts'
+import { administratorsAmong, sessionExpiry } from '../../../auth/administrators.ts'
 import type { Begun } from '../../../auth/credential.ts'
 import { type Principal, type RequestOrigin, requireFreshProof } from '../../../auth/principal.ts'
 import { digestOfSecret, newSecret, newSessionToken, sha256 } from '../../../auth/secrets.ts'
@@ -96,6 +96,7 @@ type SessionOwner = {
   browserHash: Buffer
   origin: RequestOrigin
   way: string
+  isAdmin: boolean
 }
 
 /** Each session gets a new token, so that nobody can set it in advance (session fixation). The row is written with the commit. */
@@ -116,7 +117,7 @@ export const createSession = (tx: Tx, config: Config, owner: SessionOwner): NewS
     createdAt: at,
     lastUsedAt: at,
     provenAt: at,
-    expiresAt: daysAfter(at, config.SESSION_TTL_DAYS),
+    expiresAt: sessionExpiry({ createdAt: at, expiresAt: daysAfter(at, config.SESSION_TTL_DAYS) }, owner.isAdmin),
     revokedAt: null,
   }
   insertRow(tx, sessions, record)

@@ -1,4 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
+import { administratorsAmong } from '../../../auth/administrators.ts'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
 import { sha256 } from '../../../auth/secrets.ts'
 import type { Config } from '../../../config.ts'
@@ -118,16 +119,19 @@ const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
     ? noteProof(tx, found.identity, proof)
     : attachIdentity(tx, actor, { proof, ...byPerson, ...found, accountId })
   const browserHash = sha256(browser)
+  let isAdmin = false
   if (found) {
-    const [isKnown] = await Promise.all([
+    const [isKnown, administrators] = await Promise.all([
       knowsBrowser(tx, accountId, browserHash, origin.userAgent),
+      administratorsAmong(tx, [accountId], config.ADMIN_ACCOUNTS),
       recomputeAccountEmail(tx, accountId),
       endIdlestSession(tx, config, actor, accountId),
     ])
+    isAdmin = administrators.has(accountId)
     if (!found.identity) mailNewMethod(tx, identity)
     if (!isKnown) mailNewBrowser(tx, accountId, origin)
   }
-  const session = createSession(tx, config, { ...actor, accountId, workspaceId, identityId: identity.id, browserHash })
+  const session = createSession(tx, config, { ...actor, accountId, workspaceId, identityId: identity.id, browserHash, isAdmin })
   // Reads the account with the commit, in its state after the sign-in.
   const account = readAccount(tx, accountId)
   tx.defer(account)
