@@ -14,7 +14,8 @@ const sizeOf = (files: readonly Source[]): { lines: number; nodes: number } => {
 
 /** A feature pays for its code with code that goes. A commit that raises a ceiling says for what. */
 const ceilings = {
-  'src/': { lines: 65_500, nodes: 445_000 },
+  // 65,500 before the mends of 30 November 2026: approvals and batches, frozen grants, closed accounts, due decisions.
+  'src/': { lines: 65_700, nodes: 447_000 },
   'dashboard/src/': { lines: 21_500, nodes: 151_000 },
 }
 
