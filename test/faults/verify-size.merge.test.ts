@@ -69,21 +69,33 @@ const nameCopies = async (id: Uuid): Promise<void> => {
   const answer = unpack(original.snapshot)
   const { orderOf, attemptOf } = service.deps.orderNames
   await db.query(
-    'create unlogged table copies (n integer primary key, payment uuid, snapshot bytea, attempt uuid, order_id uuid, reference text)',
+    'create unlogged table copies (n integer primary key, payment uuid, snapshot bytea, attempt uuid, generation integer, order_id uuid, reference text)',
   )
+  // Of a million references of 12 digits, two are often equal. Then the later order gets its next name, as in the service.
+  const taken = new Set<string>()
+  const nameOf = (seed: readonly string[]) => {
+    for (let generation = original.generation; ; generation += 1) {
+      const order = orderOf(seed, generation)
+      if (taken.has(order.reference)) continue
+      taken.add(order.reference)
+      return { ...order, generation }
+    }
+  }
   const step = 5_000
   for (let from = 1; from <= count; from += step) {
     const copies = Array.from({ length: Math.min(step, count - from + 1) }, (_, index) => {
       const n = from + index
       const hex = n.toString(16).padStart(8, '0')
       const payment = `01900000-${hex.slice(0, 4)}-7000-8001-${hex.slice(4).padStart(12, '0')}` as Uuid
-      const order = orderOf(seedOf({ ...original, id: payment, idempotencyKey: null }), original.generation)
+      const order = nameOf(seedOf({ ...original, id: payment, idempotencyKey: null }))
       const own = answer.replaceAll(formatId('payment', id), formatId('payment', payment))
       return { n, payment, snapshot: pack('record', own), attempt: attemptOf(order, original.send), ...order }
     })
     await db.query(
-      `insert into copies select * from unnest($1::int[], $2::uuid[], $3::bytea[], $4::uuid[], $5::uuid[], $6::text[])`,
-      (['n', 'payment', 'snapshot', 'attempt', 'orderId', 'reference'] as const).map((name) => copies.map((copy) => copy[name])),
+      `insert into copies select * from unnest($1::int[], $2::uuid[], $3::bytea[], $4::uuid[], $5::int[], $6::uuid[], $7::text[])`,
+      (['n', 'payment', 'snapshot', 'attempt', 'generation', 'orderId', 'reference'] as const).map((name) =>
+        copies.map((copy) => copy[name]),
+      ),
     )
   }
 }
@@ -134,6 +146,7 @@ const multiply = async (paymentId: string): Promise<void> => {
     id: 'c.attempt',
     order_id: 'c.order_id',
     subject_id: 'c.payment',
+    generation: 'c.generation',
     reference: 'c.reference',
   })
   await copy('callback_deliveries', `t.attempt_id = (select id from rail_attempts where subject_id = '${id}')`, {
