@@ -161,12 +161,7 @@ export const LinkIdentity = z
   .meta({ id: 'LinkIdentity' })
 
 export const LinkFlow = RecordOut('LinkFlow', {
-  authorization_url: z
-    .string()
-    .optional()
-    .describe(
-      'The URL to open in the browser of the person whose identity is linked, shown only once. Replays with the same Idempotency-Key omit it.',
-    ),
+  authorization_url: z.string().describe('The URL to open in the browser of the person whose identity is linked.'),
   expires_at: TimeOut,
 })
 
