@@ -133,8 +133,8 @@ export const pruneRefusedDeliveries = (db: Database, clock: Clock): Promise<void
   prune(db, { removal, before: daysAfter(clock.now(), -refusedForDays) })
 
 const openForDays = statement('callback_bodies.open_for_days')`
-  select ceil(extract(epoch from now() - min(d.received_at)) / 86400)::int as days
-   from suspense_items s join callback_deliveries d on d.id = s.delivery_id where s.resolved_at is null`
+  select ceil(extract(epoch from now() - min((select d.received_at from callback_deliveries d where d.id = s.delivery_id))) / 86400)::int as days
+   from suspense_items s where s.resolved_at is null and s.delivery_id is not null`
 
 /** If a retention is set, removes bodies by whole months, up to the oldest delivery that is unprocessed or in open suspense. */
 export const pruneBodies = async ({ config, db, logger }: Parts): Promise<void> => {
