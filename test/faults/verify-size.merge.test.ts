@@ -71,7 +71,7 @@ const nameCopies = async (id: Uuid): Promise<void> => {
   await db.query(
     'create unlogged table copies (n integer primary key, payment uuid, snapshot bytea, attempt uuid, generation integer, order_id uuid, reference text)',
   )
-  // Of a million references of 12 digits, two are often equal. Then the later order gets its next name, as in the service.
+  // Two of a million references of 12 digits are often equal. The later order then gets its next name, as in the service.
   const taken = new Set<string>()
   const nameOf = (seed: readonly string[]) => {
     for (let generation = original.generation; ; generation += 1) {

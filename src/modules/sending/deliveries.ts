@@ -1,12 +1,14 @@
-import { sql } from 'drizzle-orm'
+import { and, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { Vault } from '../../auth/vault.ts'
 import { type Database, type Db, statement, type Tx } from '../../db/client.ts'
 import { coalesce } from '../../db/coalesce.ts'
 import { dropPeriods } from '../../db/periods.ts'
+import { prepare } from '../../db/prepare.ts'
 import { insertRow, insertRows } from '../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../db/prune.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { callbackBodies, callbackDeliveries } from '../../db/tables/payments.ts'
+import { suspenseItems } from '../../db/tables/rails.ts'
 import { type Clock, daysAfter } from '../../lib/clock.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { fieldsOf } from '../../lib/lists.ts'
@@ -132,16 +134,21 @@ const removal = prepareRemoval('callback_deliveries.prune_refused', callbackDeli
 export const pruneRefusedDeliveries = (db: Database, clock: Clock): Promise<void> =>
   prune(db, { removal, before: daysAfter(clock.now(), -refusedForDays) })
 
-const openForDays = statement('callback_bodies.open_for_days')`
-  select ceil(extract(epoch from now() - min((select d.received_at from callback_deliveries d where d.id = s.delivery_id))) / 86400)::int as days
-   from suspense_items s where s.resolved_at is null and s.delivery_id is not null`
+/** By the database's clock, as `dropPeriods` counts. */
+const openForDays = prepare('callback_bodies.open_for_days', {}, 'pool', (orm) => {
+  const receivedAt = sql`(select d.received_at from callback_deliveries d where d.id = ${suspenseItems.deliveryId})`
+  return orm
+    .select({ days: sql<number | null>`ceil(extract(epoch from now() - min(${receivedAt})) / 86400)::int` })
+    .from(suspenseItems)
+    .where(and(isNull(suspenseItems.resolvedAt), isNotNull(suspenseItems.deliveryId)))
+})
 
 /** If a retention is set, removes bodies by whole months, up to the oldest delivery that is unprocessed or in open suspense. */
 export const pruneBodies = async ({ config, db, logger }: Parts): Promise<void> => {
   const days = config.DELIVERY_BODY_RETENTION_DAYS
   if (days === undefined) return
   const detach = config.EXPIRED_PERIODS === 'detach'
-  const [open] = await db.query<{ days: number | null }>(openForDays)
+  const [open] = await db.run(openForDays, {})
   const dropped = await dropPeriods(db, 'callback_bodies', Math.max(days, open?.days ?? 0), detach)
   if (dropped.length > 0) logger.info({ periods: dropped, detached: detach }, 'old partitions of callback bodies removed')
 }
