@@ -103,7 +103,8 @@ const most: Readonly<Record<string, Cost>> = {
   'api_keys.update': [10, 7],
   'identities.list': [2, 2],
   'passkeys.list': [2, 2],
-  'sessions.list': [2, 2],
+  // The third reads whether the account is an administrator's, whose sessions end earlier.
+  'sessions.list': [3, 3],
   'workspaces.list': [3, 3],
   'workspaces.current': [2, 2],
   'workspaces.update': [9, 6],

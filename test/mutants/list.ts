@@ -432,9 +432,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'a signature of a frozen account approves',
-    file: 'src/modules/payments/approvals/decide.ts',
-    find: "  if (accountFrozen) return new Refusal('account_frozen')\n",
-    replace: '',
+    file: 'src/modules/payments/approvals/signer.ts',
+    find: "case when a.status <> 'active' then 'account_frozen'",
+    replace: "case when false then 'account_frozen'",
     suite: 'test/payments/requesters.test.ts',
   },
   {
