@@ -115,7 +115,8 @@ const multiply = async (paymentId: string): Promise<void> => {
   const copy = async (table: string, where: string, replaced: Record<string, string>): Promise<void> => {
     const names = await columnsOf(table)
     const values = names.map((name) => replaced[name] ?? `t.${name}`)
-    const step = 100_000
+    // A seal sorts the rest of the transaction in which it begins: larger ones make sealing quadratic.
+    const step = 5_000
     for (let from = 1; from <= count; from += step)
       await db.transaction(async (tx) => {
         await tx.query('set local session_replication_role = replica')
