@@ -10,7 +10,7 @@ const isSeparate = (id: string) => separate.some((name) => id === name || id.sta
 
 const isPackages = (id: string) => id.includes('/node_modules/')
 
-/** Node holds the source maps of loaded code in memory. Maps of packages would take 23 MB, and nobody debugs packages by line. */
+/** Node holds the source maps of loaded code in memory. Maps of packages would take 23 MB, and are not needed to debug. */
 const ownMapsOnly = {
   name: 'own-maps-only',
   transform: (code: string, id: string) => (isPackages(id) ? { code, map: { mappings: '' } } : null),

@@ -44,7 +44,7 @@ const auditView = (account: AccountRecord) => ({
 const lifts = (before: AccountRecord, after: AccountRecord): boolean =>
   (before.status !== 'active' && after.status === 'active') || Object.values(columns).some((name) => !before[name] && after[name])
 
-/** Refuses to close an account with money, because nobody could sign in to it later. The money is paid out or adjusted first. */
+/** Refuses to close an account with money: its owner could not sign in to withdraw it. Pay it out or adjust the balance first. */
 const refuseToClose = ({ availableMinor, heldMinor }: Balance): void => {
   if (availableMinor !== 0n || heldMinor !== 0n) throw conflict('An account with a balance cannot be closed.', 'balance')
 }

@@ -128,7 +128,7 @@ const revoke = async (tx: Tx, principal: Principal, invitation: InvitationRecord
   return updateRow(tx, invitations, invitation, { revokedAt: tx.at })
 }
 
-/** Revokes invitations that nobody has accepted, after reading them again under the locks that accepting takes. */
+/** Revokes open invitations, after reading them again under the locks that accepting takes. */
 export const endPendingInvitations = async (tx: Tx, principal: Principal, found: readonly InvitationRecord[]): Promise<void> => {
   if (found.length === 0) return
   await lockWorkspaces(

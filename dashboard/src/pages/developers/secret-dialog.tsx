@@ -7,7 +7,7 @@ import { tDev } from './texts.ts'
 
 type MadeKey = Answer<'/v1/accounts/me/api-keys', 'post'>
 
-/** Shows the key once. If the first answer was lost, nobody knows the key in it, so it is replaced. */
+/** Shows the key once. If the first answer was lost, so was its key, and the key is replaced. */
 export const SecretDialog = ({ title, made, onClose }: { title: string; made: MadeKey; onClose: () => void }) => {
   // Another key with the same limits. The unseen key stops at once.
   const again = useChange(

@@ -33,7 +33,7 @@ export const getHolders = (db: Db, ids: readonly Uuid[]) => db.run(holdersAmong,
 const byId = selectRow('accounts.by_id', accounts, ['id'], { connection: 'coalesced' })
 const lockById = selectRow('accounts.lock', accounts, ['id'], { lock: 'no key update' })
 
-/** Finds a person's account. An account that only holds a team's balance belongs to nobody and is not found. */
+/** Finds a person's account, but not an account that only holds a team's balance. */
 export const findAccount = async (db: Db, id: Uuid): Promise<AccountRecord | undefined> => {
   const account = await byId(db, { id })
   return account?.holderOfWorkspaceId ? undefined : account

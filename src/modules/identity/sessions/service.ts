@@ -99,7 +99,7 @@ type SessionOwner = {
   isAdmin: boolean
 }
 
-/** Each session gets a new token, so that nobody can set it in advance (session fixation). The row is written with the commit. */
+/** Each session gets a new token, which an attacker cannot set in advance (session fixation). The row is written at commit. */
 export const createSession = (tx: Tx, config: Config, owner: SessionOwner): NewSession => {
   const { at } = tx
   const { accountId, workspaceId, identityId, browserHash, origin } = owner

@@ -80,7 +80,7 @@ const alreadyDecided = (
   })
 }
 
-/** A passkey assertion can be used only once, so nobody can replay it after its decision was voided. */
+/** A passkey assertion can be used only once, so it cannot be replayed after its decision was voided. */
 const requireUnused = async (tx: Tx, record: LockedApproval, actor: Actor, proof: Proof): Promise<void> => {
   if (!proof || !('passkey' in proof)) return
   const { passkey, signature } = proof

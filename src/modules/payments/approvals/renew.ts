@@ -131,7 +131,7 @@ export const awaitName = async (deps: Pick<Parts, 'clock' | 'db' | 'rails'>, id:
   }
 }
 
-/** Renews overdue texts of batches that nobody reads. Otherwise a reader renews the text. */
+/** Renews overdue texts of batches. If a batch is read first, the reader renews its text. */
 export const renewOverdue = sweepOf(
   'approvals.renew',
   {
