@@ -4,7 +4,7 @@ import { namesSql } from '../db/tables/columns.ts'
 import { bookingTypes } from '../db/tables/ledger.ts'
 import { firstId, lastId, type Uuid } from '../lib/ids.ts'
 
-// Like `createdBetween` in db/list-queries.ts, but as raw SQL. A null time sets no bound.
+// Like `createdBetween` in db/list-queries.ts, but as raw SQL and with rows created at the first time. A null time sets no bound.
 
 const boundsOf = (table: string, ownedBy?: string) => {
   const nearest = (owner: string, outside: string, beyond: string, order: 'asc' | 'desc') => `(
@@ -12,9 +12,9 @@ const boundsOf = (table: string, ownedBy?: string) => {
   where ${ownedBy ? `near.${ownedBy} = any(array[${owner}]::uuid[]) and ` : ''}near.id ${beyond}
   order by ${ownedBy ? `near.${ownedBy} ${order}, ` : ''}near.id ${order} limit 1)`
   return {
-    /** An id below those of all the owner's rows created after a time. */
+    /** An id below those of all the owner's rows created at a time or later. */
     idBehind: (owner: string, time: string): string =>
-      `coalesce(${nearest(owner, `<= ${time}`, `< first_id_at(${time} - ${idSlack})`, 'desc')}, '${firstId}')`,
+      `coalesce(${nearest(owner, `< ${time}`, `< first_id_at(${time} - ${idSlack})`, 'desc')}, '${firstId}')`,
     /** An id above those of all the owner's rows created before a time. */
     idAhead: (owner: string, time: string): string =>
       `coalesce(${nearest(owner, `>= ${time}`, `>= first_id_at(${time} + ${idSlack})`, 'asc')}, '${lastId}')`,

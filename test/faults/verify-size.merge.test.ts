@@ -227,6 +227,8 @@ test.runIf(isFull)(
   `${count} payments are held against every promise, and those since the last look within ${withinSeconds} seconds`,
   async () => {
     const { clock } = service
+    // Copies have ids older than their time, which sums of hours assume of no row at the start of an hour.
+    clock.advance(60)
     const first = await pay(person, { payment_rail: 'MPESA_B2C', destination: '254722000401' })
     await service.settle()
     await multiply(first)
