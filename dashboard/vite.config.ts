@@ -9,14 +9,14 @@ export default defineConfig({
   json: { namedExports: false },
   build: {
     target: ['chrome120', 'firefox121', 'safari17'],
-    // The page may run no inline script, so nothing may put one there.
+    // The page must not run inline scripts, so the build must not insert any.
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     rolldownOptions: {
       output: {
-        // One file has the start of every page, because it compresses best together. Pages that src/pages.tsx loads later stay apart.
-        // Code that a page and the reader of its lists share has a file of its own, so that neither loads the other.
+        // One file has the code that every page needs at the start: together it compresses best. Lazy pages have other files.
+        // Code that a page and the reader of its lists share has its own file, so that neither loads the other.
         codeSplitting: {
           groups: [
             { name: 'app', tags: ['$initial'], priority: 1 },

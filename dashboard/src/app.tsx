@@ -13,15 +13,15 @@ import { announce, Toasts } from './ui/toast.tsx'
 const maxRetries = 2
 const retryAfterMs = 10_000
 
-/** The gate makes these requests and handles their refusals itself. A retry because of them would never end. */
+/** `SignedIn` makes these requests and handles their errors itself. Resetting the account query on them would never end. */
 const gateQueries = ['account', 'workspace']
 
-/** Only temporary failures are retried, never refusals. */
+/** Whether a retry may succeed: the service was not reached, or it failed. Other errors are never retried. */
 const mayPass = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 0 || error.status >= 500) && error.code !== 'provider_not_configured'
 
 const createQueryClient = (): QueryClient => {
-  // The gate follows the account query: after a 401 it asks for a sign-in.
+  // `SignedIn` follows the account query: after a 401 it redirects to the sign-in page.
   const noticeSignOut = (error: unknown) => {
     if (!isSignedOut(error)) return
     if (client.getQueryData(accountQuery.queryKey)) sessionEnded.set(true)
@@ -30,29 +30,29 @@ const createQueryClient = (): QueryClient => {
   const client = new PagesClient({
     queryCache: new QueryCache({
       onError: (error, query) => {
-        // An account that loaded before is refused: the session has ended.
+        // A 401 for an account that has loaded before means that the session has ended.
         if (query.queryKey[0] === 'account' && isSignedOut(error) && query.state.data) sessionEnded.set(true)
         if (!gateQueries.includes(String(query.queryKey[0]))) noticeSignOut(error)
       },
     }),
     mutationCache: new MutationCache({ onError: noticeSignOut }),
     defaultOptions: {
-      // The stream reports changes, so a return to the tab reloads nothing.
+      // The event stream reports changes, so a return to the tab reloads nothing.
       queries: {
         staleTime: 30_000,
         refetchOnWindowFocus: false,
         retry: (count, error) => mayPass(error) && count < maxRetries,
-        // No retry on mount soon after a failure: a failed list may mount itself again, in an endless loop.
+        // No retry on mount soon after a failure: a failed list may remount itself, in an endless loop.
         retryOnMount: ({ state }) => Date.now() - state.errorUpdatedAt > retryAfterMs,
       },
-      // Offline, an action fails at once. A queued one would run after the person has moved on.
+      // Offline, an action fails immediately. A queued action would run after the person has moved on.
       mutations: { retry: false, networkMode: 'always' },
     },
   })
   return client
 }
 
-/** Announces once how a sign-in or link by Google or GitHub ended, and removes the outcome from the address. */
+/** Announces the outcome of a sign-in or link with Google or GitHub once, and removes it from the URL. */
 const Outcome = () => {
   useEffect(() => {
     const url = new URL(location.href)

@@ -55,7 +55,7 @@ const PaymentPage = laterPage(async () => (await import('./pages/payments/paymen
 const PaymentsPage = laterPage(async () => (await import('./pages/payments/payments-page.tsx')).PaymentsPage)
 const ReceiptPage = laterPage(async () => (await import('./pages/payments/receipt-page.tsx')).ReceiptPage)
 
-/** All addresses inside the shell. The service lists their first parts (src/http/dashboard.ts). */
+/** All paths inside the shell. The service lists their first segments (src/http/dashboard.ts). */
 const Inside = () => (
   <Switch>
     <Route path="/" component={OverviewPage} />

@@ -7,7 +7,7 @@ export type FieldProblem = { path: string; message: string }
 type Refused = Pick<PaymentsError, 'status' | 'code' | 'message' | 'details'> &
   Partial<Pick<PaymentsError, 'requestId' | 'shouldRetry'>>
 
-/** Refusal by the service, from its error envelope. `status` 0: the service was not reached. */
+/** An error answer of the service, from its error envelope. `status` is 0 if the service was not reached. */
 export class ApiError extends PaymentsError {
   constructor({ status, code, message, details, requestId, shouldRetry }: Refused) {
     super({ status, code, message, details, requestId, shouldRetry, retryAfterMs: undefined })
@@ -23,7 +23,7 @@ export const isRecord = (value: unknown): value is Record<string, unknown> => ty
 const isFieldProblem = (value: unknown): value is FieldProblem =>
   isRecord(value) && typeof value.path === 'string' && typeof value.message === 'string'
 
-/** Parses a refusal on a route whose success is not JSON: a file, a redirect. */
+/** Parses the error of a route whose success is not JSON: a file, a redirect. */
 export const toApiError = (status: number, body: unknown, requestId: string | null): ApiError => {
   const envelope = isRecord(body) ? body : {}
   const details = isRecord(envelope.details) ? envelope.details : {}
@@ -47,17 +47,17 @@ export const loadScript = <Module>(load: () => Promise<Module>): Promise<Module>
     throw unreachable()
   })
 
-/** The session has ended, for whatever reason. */
+/** Whether the session has ended. A 401 with `invalid_signature` is about a signature, not the session. */
 export const isSignedOut = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 401 && error.code !== 'invalid_signature'
 
 export const hasCode = (error: unknown, code: string): boolean => error instanceof ApiError && error.code === code
 
-/** The approval's text has changed since it was read. */
+/** Whether the approval's text has changed since the page showed it. */
 export const isTextChanged = (error: unknown): boolean =>
   error instanceof ApiError && error.code === 'conflict' && error.details.reason === 'message_changed'
 
-/** Advice for the page's own codes. */
+/** Advice for error codes that exist only in the dashboard. */
 const ownAdvice: Readonly<Record<string, string>> = {
   unreachable: t('error.unreachable_advice'),
 }
@@ -69,12 +69,12 @@ const rowOf = (error: unknown): Advice | undefined => {
   return { person, page: advice.page && { ...advice.page, ...(label !== undefined && { label }) } }
 }
 
-/** Advice to the person, in the service's words. */
+/** Advice to the person: the dashboard's own, else the service's, else a general one. */
 export const adviceFor = (error: unknown): string => {
   if (!(error instanceof ApiError)) return t('error.reload')
-  // A button beside the request ID copies it.
+  // The text omits the request ID: a button beside it copies the ID.
   const forSupport = error.requestId ? t('error.give_id') : t('error.contact')
-  // Only a form has fields that a person can correct.
+  // The advice for `invalid_request` is about fields that a person can correct, which only a form has.
   const row = error.code === 'invalid_request' && error.fields.length === 0 ? undefined : rowOf(error)
   return ownAdvice[error.code] ?? row?.person ?? t('error.again', { forSupport })
 }
@@ -90,7 +90,7 @@ export const messageOf = (error: unknown): string => {
 export const detailOf = (error: unknown): string | null =>
   error instanceof ApiError && errorText(error.code) ? error.message : null
 
-/** A wallet or a passkey signed nothing. Only the person at this device can help, not support. */
+/** A wallet or a passkey did not sign. The person at this device can fix that; support cannot. */
 export class DeviceError extends Error {
   override name = 'DeviceError'
 }

@@ -1,6 +1,6 @@
 import { isolated } from '../../../src/lib/text.ts'
 
-/** Fields with text that people and programs wrote. Other fields, such as a text to sign, stay byte for byte. */
+/** Fields with text that people and programs wrote. All other fields, such as a text to sign, stay unchanged. */
 const written = new Set([
   'display_name',
   'legal_name',
@@ -15,8 +15,8 @@ const written = new Set([
 ])
 
 /**
- * Isolates stored texts in an answer from the text around them: letters written from the right would otherwise move an amount
- * beside a name. One place covers all pages, present and future.
+ * Isolates stored texts in an answer from the text around them: right-to-left letters would otherwise move an amount beside a
+ * name. `api` does this to every answer except a receipt, so that pages need not.
  */
 export const isolateTexts = <Data>(data: Data): Data => {
   if (Array.isArray(data)) return data.map(isolateTexts) as Data
@@ -30,7 +30,7 @@ export const isolateTexts = <Data>(data: Data): Data => {
 
 const marks = /[\u2068\u2069]/g
 
-/** Removes those marks from a request: a form sends back the texts that it was filled with. */
+/** Removes the isolation marks from a request, because a form sends back the texts that it was filled with. */
 export const withoutIsolation = <Data>(data: Data): Data => {
   if (typeof data === 'string') return data.replace(marks, '') as Data
   if (Array.isArray(data)) return data.map(withoutIsolation) as Data

@@ -28,8 +28,8 @@ const membersOf = async (workspaceId: string): Promise<Member[]> => {
 }
 
 /**
- * Names of accounts as the given workspaces know them. Default: this workspace. The members are read when a page first asks for a
- * name other than the reader's own.
+ * Names of accounts, from the members of the given workspaces. Default: this workspace. The members are loaded when a page asks
+ * for a name other than the reader's own.
  */
 export const usePeople = (workspaceIds?: readonly string[]): ((accountId: string) => string) => {
   const { account, workspace } = useSession()
@@ -44,7 +44,7 @@ export const usePeople = (workspaceIds?: readonly string[]): ((accountId: string
       const members = results.flatMap(({ data }) => data ?? [])
       const areAll = results.every(({ data }) => data !== undefined)
       return (id: string) => {
-        // Waits for the end of the rendering, which may be that of a row in another component.
+        // Deferred until rendering has ended: another component may be rendering, and React forbids a state change then.
         if (id !== account.id && !asked) queueMicrotask(() => setAsked(true))
         return nameAmong(members, areAll, account.id, id)
       }
@@ -55,11 +55,11 @@ export const usePeople = (workspaceIds?: readonly string[]): ((accountId: string
 type Beneficiary = Schemas['Beneficiary']
 
 export type Beneficiaries = {
-  /** Choices to offer: the newest beneficiaries, or the matches of a search. */
+  /** Choices to offer: the newest beneficiaries, or the results of a search. */
   all: Beneficiary[]
   /** Whether `all` has every beneficiary of the workspace, which makes a search unnecessary. */
   complete: boolean
-  /** Whether anyone can be paid: a beneficiary is active, or some are not known. */
+  /** Whether anyone can be paid: a loaded beneficiary is active, or there are more to load. */
   hasActive: boolean
   search: (text: string) => void
   isPending: boolean
@@ -71,14 +71,14 @@ export type Beneficiaries = {
 
 const unnamed = t('a_beneficiary')
 
-/** Names of the listed beneficiaries. Reads no others. */
+/** Names of the beneficiaries with these ids. Loads no others. */
 export const useBeneficiaryNames = (ids: readonly string[]): ((id: string) => string) => {
   const { can } = useSession()
   const { data } = useQuery(namedBeneficiariesQuery(can('beneficiary.read') ? ids : []))
   return (id) => data?.data.find((beneficiary) => beneficiary.id === id)?.display_name ?? unnamed
 }
 
-/** Beneficiaries to choose from: the newest hundred, and all others by search. `chosen`: ids that are chosen already. */
+/** Beneficiaries to choose from: the newest hundred, and all others by search. `chosen`: ids of a choice already made. */
 export const useBeneficiaries = (chosen: readonly string[] = []): Beneficiaries => {
   const { can } = useSession()
   const reads = can('beneficiary.read')
@@ -88,7 +88,7 @@ export const useBeneficiaries = (chosen: readonly string[] = []): Beneficiaries 
   const complete = newest.data ? newest.data.next_cursor === null : false
   const searching = newest.data !== undefined && !complete && settled !== ''
   const found = useQuery({ ...searchedBeneficiariesQuery(settled), enabled: searching, placeholderData: keepPreviousData })
-  // A chosen beneficiary stays known when the search changes.
+  // Keeps every loaded beneficiary, so that a chosen one keeps its name when the search changes.
   const seen = useRef(new Map<string, Beneficiary>())
   for (const beneficiary of [...(newest.data?.data ?? []), ...(found.data?.data ?? [])])
     seen.current.set(beneficiary.id, beneficiary)
@@ -113,7 +113,7 @@ export const useBeneficiaries = (chosen: readonly string[] = []): Beneficiaries 
   }
 }
 
-/** The banks that can be paid, as the service lists them; empty until they are read. */
+/** Banks that can be paid. Empty until loaded. */
 export const useBanks = () => useQuery(banksQuery).data?.data ?? []
 
 /** The bank's name, or its code if the service no longer lists the bank. */

@@ -1,8 +1,8 @@
 import { type InvalidateOptions, type InvalidateQueryFilters, QueryClient, type QueryKey } from '@tanstack/react-query'
 
 /**
- * Outdated data is read again only if it is shown and was read before. For any other query, an answer in flight would count as
- * fresh, although it may be older than the change. Callers may await that answer, so it arrives, and is marked outdated at once.
+ * Invalidating restarts only the requests of shown queries that have data. Any other answer in flight would count as fresh,
+ * although it may be older than the change. Callers may await that answer, so it is marked as outdated only on arrival.
  */
 export class PagesClient extends QueryClient {
   override invalidateQueries<Key extends QueryKey = QueryKey>(

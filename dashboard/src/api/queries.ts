@@ -20,12 +20,12 @@ export type { Answer, Body, Schemas } from '../../../client/src/route-types.ts'
 
 type PaymentStatus = Schemas['Payment']['status']
 
-// The first part of a key is its name in live/live.tsx.
+// The first part of a query key is the query's name in live/live.tsx.
 
 type Readable = PathWith<'get'>
 type Get<P extends Readable> = 'get' & MethodOf<P>
 type Paging = 'cursor' | 'limit'
-/** Filters of a list as the API has them. An undefined filter is not set. */
+/** Filters of a list, with the API's names. An undefined filter is not sent. */
 export type Filters<P extends Readable> = {
   [Name in Exclude<keyof Query<P, Get<P>>, Paging>]?: Query<P, Get<P>>[Name] | undefined
 }
@@ -64,7 +64,7 @@ const listing = <P extends Readable>(
 export const rowsOf = <Row>({ data }: { data?: { pages: readonly { data: readonly Row[] }[] } | undefined }): Row[] =>
   data?.pages.flatMap((page) => page.data) ?? []
 
-/** Reads all pages of a list, because a part would mislead; `isEnough` ends it early. */
+/** Loads all pages of a list whose first page alone would mislead. `isEnough` stops early. */
 export const everyPage = async <Row>(
   read: (cursor: string | undefined) => Promise<PageOf<Row>>,
   isEnough: (items: readonly Row[]) => boolean = () => false,
@@ -82,12 +82,12 @@ export const everyPage = async <Row>(
 const steady = { placeholderData: keepPreviousData } as const
 const forEver = { staleTime: Number.POSITIVE_INFINITY } as const
 
-/** Wraps the one value that a page chooses for a filter of several values. */
+/** Wraps a single value for a filter that takes several. */
 const one = <Value>(value: Value | undefined): Value[] | undefined => (value === undefined ? undefined : [value])
 
 export const accountQuery = reading(['account'], '/v1/accounts/me')
 export const workspaceQuery = reading(['workspace'], '/v1/workspaces/current')
-/** Whether this person administers the service: asked once for each load of the page. */
+/** Whether this person administers the service. Loaded once, until the document is reloaded. */
 export const credentialQuery = { ...reading(['credential'], '/v1/credentials/current'), ...forEver }
 export const workspacesQuery = reading(['workspaces'], '/v1/workspaces', { query: { limit: 100 } })
 export const passkeysQuery = listing(['passkeys'], '/v1/accounts/me/passkeys', { limit: 100 })
@@ -97,14 +97,14 @@ export const pushSubscriptionsQuery = reading(['push subscriptions'], '/v1/accou
 export const notificationSettingsQuery = reading(['notification settings'], '/v1/accounts/me/notification-settings')
 /** Fails if the service sends no push notifications. */
 export const pushKeyQuery = { ...reading(['push key'], '/v1/push/key'), ...forEver, retry: false }
-/** Banks change with the service's configuration alone. */
+/** Banks change only with the service's configuration. */
 export const banksQuery = { ...reading(['banks'], '/v1/banks'), ...forEver }
 export const sessionsQuery = listing(['sessions'], '/v1/accounts/me/sessions', {})
 
 export type HistoryFilters = Omit<Filters<'/v1/accounts/me/history'>, 'type'> & {
   type?: Schemas['HistoryEntry']['type'] | undefined
 }
-/** `ofTeam`: the workspace's balance instead of the account's own, which other workspaces may share. */
+/** `ofTeam`: history of the workspace's own balance, instead of the account's, which other workspaces may share. */
 export const historyPath = (ofTeam: boolean) => (ofTeam ? '/v1/workspaces/current/history' : '/v1/accounts/me/history')
 export const historyQuery = (filters: HistoryFilters, ofTeam: boolean, limit = 25) =>
   listing(['history', filters, ofTeam, limit], historyPath(ofTeam), { ...filters, type: one(filters.type), limit }, steady)
@@ -171,7 +171,7 @@ export const approvalMessageQuery = (id: string, decision: 'approve' | 'reject')
   reading(['approval', id, 'message', decision], '/v1/approvals/{id}/message', { path: { id }, query: { decision } })
 
 export type BeneficiaryFilters = Filters<'/v1/beneficiaries'>
-/** Searched by the service: a workspace may have thousands. */
+/** The service searches, because a workspace may have thousands of beneficiaries. */
 export const beneficiariesQuery = (filters: BeneficiaryFilters, limit = 50) =>
   listing(['beneficiaries', 'list', filters, limit], '/v1/beneficiaries', { ...filters, limit }, steady)
 /** Beneficiaries that one key or agent created or renamed, archived ones included. */
@@ -212,7 +212,7 @@ export const eventsQuery = ({ about, ...days }: EventFilters) =>
     type: one(about && (`${about}.*` as const)),
   })
 
-/** Requests make no event, so each opening of the page reads them. */
+/** Requests cause no events, so the page reloads them each time it opens. */
 export const requestLogQuery = (filters: Filters<'/v1/request-log'>) =>
   listing(['request-log', filters], '/v1/request-log', { ...filters, limit: 50 }, { ...steady, staleTime: 0 })
 
@@ -249,13 +249,13 @@ export const deviceQuery = (userCode: string) => ({
   retry: false,
 })
 
-/** Sends the request with this tab's workspace. */
+/** Sends a request about this tab's workspace. */
 const sendOnce: typeof fetch = async (address, init) => {
   const request = new Request(address, init)
   const workspace = chosenWorkspace()
-  // Another person may have chosen the workspace, so a sign-in does not name it.
+  // A sign-in omits the workspace, because another person may have chosen it.
   const signsIn = new URL(request.url).pathname.startsWith('/v1/auth/')
-  // A request with its own workspace header is about another workspace.
+  // A request that already has the header is about another workspace.
   if (workspace !== null && !signsIn && !request.headers.has('Workspace-Id')) request.headers.set('Workspace-Id', workspace)
   const response = await fetch(request)
   noteServerTime(response.headers.get('date'))
@@ -264,7 +264,7 @@ const sendOnce: typeof fetch = async (address, init) => {
 
 const send: typeof fetch = (address, init) => withProof(() => sendOnce(address, init))
 
-/** No retries beneath the cache: the cache decides what to read again, and a person what to send again. */
+/** The client does not retry: the query cache retries reads, and a person decides whether to send a change again. */
 const payments = new Payments({ baseUrl: location.origin, credentials: 'same-origin', retries: 0, fetch: send })
 
 export type PathWith<M extends Method> = { [P in Path]: M extends MethodOf<P> ? P : never }[Path]
@@ -275,7 +275,7 @@ type RequestOptions<P extends Path, M extends Method & MethodOf<P>> = {
   headers?: Record<string, string>
 }
 
-/** Converts refusals to the errors that the pages show. */
+/** Converts the client's errors to the errors that pages show. */
 const shown = async <Data>(answering: Promise<Data>): Promise<Data> => {
   try {
     return await answering
@@ -293,7 +293,7 @@ const by =
     const sent = body !== undefined && { body: withoutIsolation(body) }
     const asked = { ...(path && { path }), ...(query && { query }) }
     const answer = await shown(payments.call(method as M & MethodOf<P>, route, { ...asked, ...sent, ...key, headers: others }))
-    // A receipt is verified byte for byte.
+    // A receipt must stay unchanged, because it is verified byte for byte.
     return route.endsWith('/receipt') ? answer : isolateTexts(answer)
   }
 
@@ -315,7 +315,7 @@ export const paymentLists = {
   },
 }
 
-/** For a request about a workspace other than this tab's. */
+/** Options of a request about a workspace other than this tab's. */
 export const inWorkspace = (id: string) => ({ headers: { 'Workspace-Id': id } })
 
 type Optional<Fields> = { [Key in keyof Fields]: undefined extends Fields[Key] ? Key : never }[keyof Fields]
@@ -330,7 +330,7 @@ export const parametersOf = <const Fields extends object>(fields: Fields): Param
 
 let chosen = readStored('workspace', 'session')
 
-/** This tab's workspace. Null: the session's own, in which the person worked last. */
+/** This tab's workspace. Null: the session's workspace, where the person worked last. */
 export const chosenWorkspace = (): string | null => chosen
 
 export const chooseWorkspace = (id: string | null): void => {

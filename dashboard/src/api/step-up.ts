@@ -1,9 +1,9 @@
 import { createStore } from '../lib/store.ts'
 
-/** State of the step-up dialog: `answer` releases the requests that wait for proof. */
+/** State of the step-up dialog: `answer` releases the request that waits for proof. Null: closed. */
 export const stepUp = createStore<{ answer: (proven: boolean) => void } | null>(null)
 
-/** Connects the page that asks with the window of the answer: both share a cookie. */
+/** Name of the channel from the window where the person confirms to the page that waits. Both share the session's cookie. */
 const channel = 'step-up'
 
 export const tellProven = (): void => {
@@ -19,7 +19,7 @@ export const onProven = (listener: () => void): (() => void) => {
   return () => windows.close()
 }
 
-/** Asks the person once, however many requests wait. The requests of the proof itself never ask. */
+/** Opens the dialog. While it is open, any other request, including the dialog's own, gets its error unchanged. */
 const ask = (): Promise<boolean> =>
   new Promise((resolve) => {
     stepUp.set({
@@ -39,7 +39,7 @@ const isRefused = async (response: Response): Promise<boolean> => {
   return typeof body === 'object' && body !== null && 'error' in body && body.error === 'step_up_required'
 }
 
-/** Sends a request. If the service asks for step-up, asks the person and sends the request again. */
+/** Sends a request. If the service requires step-up, asks the person and sends the request again. */
 export const withProof = async (send: () => Promise<Response>): Promise<Response> => {
   const response = await send()
   if (stepUp.get() !== null || !stepUp.isFollowed() || !(await isRefused(response))) return response

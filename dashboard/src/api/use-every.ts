@@ -7,7 +7,7 @@ export const useEvery = <Row>(query: Listed<Row>) => {
   const list = useInfiniteQuery(query)
   const { hasNextPage, isFetching, isError, fetchNextPage } = list
   useEffect(() => {
-    // Several components of a page may ask for the same list.
+    // Another component may be loading the same list, so its request is not cancelled.
     if (hasNextPage && !isFetching && !isError) void fetchNextPage({ cancelRefetch: false })
   }, [hasNextPage, isFetching, isError, fetchNextPage])
   return list

@@ -20,8 +20,8 @@ export const inboxQuery = (workspaceId: string) => ({
 })
 
 /**
- * Whether the approval asks this person: a named approver, if the policy names any, whose decision does not count yet. Separation
- * of duties excludes the requester.
+ * Whether the approval waits for this person: a named approver, if the policy names any, without a decision that counts.
+ * Separation of duties excludes the requester.
  */
 export const isForMe = (approval: Approval, accountId: string): boolean =>
   (approval.approver_ids?.includes(accountId) ?? true) &&
@@ -34,20 +34,20 @@ const decides = ({ membership }: View): boolean => permissionsOf(membership).has
 
 const byExpiry = (a: InboxItem, b: InboxItem): number => Date.parse(a.approval.expires_at) - Date.parse(b.approval.expires_at)
 
-/** Sorts approvals that need a closer look first, then by expiry. */
+/** Puts approvals that need a closer look first, then sorts by expiry. */
 const byCaution = (a: InboxItem, b: InboxItem): number =>
   Number(needsOpening(b.approval)) - Number(needsOpening(a.approval)) || byExpiry(a, b)
 
 export type Inbox = {
-  /** Approvals that this person can decide, in every workspace: the ones to look at closely first, then the most urgent. */
+  /** Approvals of all workspaces that this person can decide: first the ones that need a closer look, then the most urgent. */
   forMe: InboxItem[]
-  /** Approvals that wait for someone else, in the workspaces that this person can see. */
+  /** Other pending approvals, in the workspaces whose approvals this person can see. */
   others: InboxItem[]
   isPending: boolean
   error: unknown
-  /** Time of the shown data, if the latest read failed. */
+  /** Time of the oldest data that is still shown after a failed reload. Null if there is none. */
   oldSince: number | null
-  /** Whether approvals of several workspaces are shown, so each row names its own. */
+  /** Whether approvals of another workspace are shown, so that each row names its workspace. */
   several: boolean
 }
 

@@ -77,7 +77,7 @@ const ofBatch = (batch: Schemas['PaymentBatchSummary']): ApprovalSubject => {
   }
 }
 
-/** Whether a decision counts: a rejection always, an approval only if any required signature is there. */
+/** Whether a decision counts. A rejection always counts; an approval counts only with the required signature, if any. */
 export const counts = (
   { approval_proof: proof }: Pick<Approval, 'approval_proof'>,
   { decision, via }: Pick<Approval['decisions'][number], 'decision' | 'via'>,
@@ -107,14 +107,14 @@ export const noteOpened = (id: string): void => void opened.add(id)
 export const needsOpening = (approval: Pick<Approval, 'status' | 'facts' | 'batch'>): boolean =>
   approval.batch !== null || factsToSee(approval).some(isHeadline)
 
-/** Whether bulk approval is possible: signed ones are decided singly, and ones that need a closer look are opened first. */
+/** Whether bulk approval is possible: without a required signature, and opened first if it needs a closer look. */
 export const fitsBulk = (approval: Approval): boolean =>
   approval.approval_proof === 'any' && (!needsOpening(approval) || opened.has(approval.id))
 
-/** Parts of a signed text: its first sentence, the lines of the decision, and the lines that bind them. */
+/** Parts of a signed text: its opening, the lines of the decision, and the last lines, which bind the decision. */
 export type SignedText = { opening: string; lines: string[]; binding: string[] }
 
-/** Splits the text at blank lines, without knowing any line by name: every line of the service ends up in one of the parts. */
+/** Splits the text at blank lines, without knowing any line by name, so that each line is in one of the parts. */
 export const readSignedText = (message: string): SignedText => {
   const [opening = '', ...parts] = message.split(/\n\n+/)
   const binding = parts.length > 1 ? (parts.pop() ?? '') : ''
@@ -130,7 +130,7 @@ const textOf = (message: string, label: string): string | undefined =>
 
 const short = (amount: string): string => amount.replace(/\.00$/, '').replace(' ', '\u00a0')
 
-/** "KES 23,499 to Savannah Supplies", "KES 502,899 to 200 people", or the first sentence of any other text. */
+/** "KES 23,499 to Savannah Supplies", "KES 502,899 to 200 people", or the opening of any other text. */
 export const titleOfText = (message: string): string => {
   const amount = textOf(message, 'Amount')
   const beneficiary = textOf(message, 'Beneficiary')
@@ -141,7 +141,7 @@ export const titleOfText = (message: string): string => {
   return readSignedText(message).opening
 }
 
-/** SHA-256 in hexadecimal, sent to bind a decision to the shown text. Undefined if the page has no cryptography. */
+/** SHA-256 in hexadecimal, sent to bind a decision to the shown text. Undefined without HTTPS. */
 export const digestOfText = async (message: string): Promise<string | undefined> => {
   if (!crypto.subtle) return undefined
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(message))

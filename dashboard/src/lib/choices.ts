@@ -15,7 +15,7 @@ export const chooseTheme = (choice: Theme): void => {
   theme.set(choice)
 }
 
-/** Single-key shortcuts conflict with some tools (dictation), so a person can turn them off. */
+/** Single-key shortcuts conflict with some tools, such as dictation, so a person can turn them off. */
 export const shortcutsOn = createStore(readStored('shortcuts') !== 'off')
 
 export const switchShortcuts = (on: boolean): void => {
@@ -58,13 +58,13 @@ export const useShortcuts = (shortcuts: Shortcuts): void => {
   })
 }
 
-/** Ways in which this browser announces a new approval. */
+/** Ways in which this browser announces new approvals. */
 export type NotifyChoices = {
   toast: boolean
   badge: boolean
-  /** Account and subscription that get push notifications here. Off until a person switches them on. */
+  /** Account and subscription that get push notifications in this browser. Null: off. */
   push: { account: string; id: string } | null
-  /** Someone has approved here. The page offers push notifications only after that, and only once. */
+  /** Whether a person has approved in this browser. Push notifications are offered only then, and until `asked`. */
   approved: boolean
   asked: boolean
 }

@@ -8,7 +8,7 @@ import advice from '../../../texts/advice.sw.json' with { type: 'json' }
 import errors from '../../../texts/errors.sw.json' with { type: 'json' }
 import failures from '../../../texts/failures.sw.json' with { type: 'json' }
 
-/** Swahili texts for the codes of the API and the rails, in one file that loads at once. */
+/** Swahili texts for the codes of the API and the rails, in one file that takes one request. */
 export type CodeTexts = {
   errors: Readonly<Record<ErrorCode, { sentence: string }>>
   advice: Readonly<Record<ErrorCode, { person: string; page?: string }>>
@@ -17,7 +17,7 @@ export type CodeTexts = {
   deposits: Readonly<Record<keyof typeof depositActions, string>>
 }
 
-// Imports nothing that other pages share: they wait for this file.
+// Must not import modules that pages share, because those modules await this file.
 export const swahiliCodes: CodeTexts = {
   ...{ errors, advice, failures },
   rails: Object.assign({}, ...Object.values(swahili).map(({ payouts }) => payouts)),

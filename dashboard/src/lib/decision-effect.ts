@@ -4,7 +4,7 @@ import { t } from './language.ts'
 import { fullTime } from './time.ts'
 import { moneyText } from './words.ts'
 
-// Effects of a decision on its subject, for before and after it.
+// Texts about the effect of a decision: one before it, one after it.
 
 type Approval = Schemas['Approval']
 
@@ -54,7 +54,7 @@ export const decidedWords = (approval: Approval): string => {
   return t('decided.recorded', { given: approval.approvals_given, count: approval.required_approvals })
 }
 
-/** Balance that the payment or batch leaves in the account. Null: there is none to see. */
+/** Balance that the payment or batch leaves. Null if this person may not see the balance. */
 export const balanceWords = (approval: Approval): string | null => {
   const { currency, sentAt } = approvalSubject(approval)
   const left = approval.context?.available_after_minor

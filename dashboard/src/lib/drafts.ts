@@ -22,16 +22,16 @@ export const forgetDrafts = (): void => {
   }
 }
 
-/** Fields of a form that is quick to fill in again. */
+/** State of a form that is quick to fill in again, so it is not kept. */
 export const useFields = <Value>(initial: Value | (() => Value)) => {
   const [value, setValue] = useState<Value>(initial)
   return { value, set: (change: Partial<Value>) => setValue((before) => ({ ...before, ...change })) }
 }
 
 /**
- * Form state that survives the end of a session. This tab keeps it while the form is open, and restores it after the same person
- * has signed in again. Leaving the page or `clear` deletes it. Bound to the address: another may name another beneficiary,
- * payment or limit.
+ * Form state that survives the end of a session. This tab keeps it while the form is open, and restores it after the same
+ * person has signed in again. Leaving the page or `clear` deletes it. The draft is bound to its URL, because another URL may
+ * name another beneficiary, payment or limit.
  */
 export const useDraft = <Value>(name: string, account: string, initial: () => Value) => {
   const key = prefix + name
@@ -54,11 +54,11 @@ export const useDraft = <Value>(name: string, account: string, initial: () => Va
   return { value, set: (change: Partial<Value>) => setValue((before) => ({ ...before, ...change })), clear }
 }
 
-/** Returns a value once it has been stable for `ms`, so typing does not send a request for each letter. */
+/** Returns a value once it has been stable for `ms`, so that typing does not send a request for each letter. */
 export const useDebounced = <Value>(value: Value, ms = 250): Value => {
   const [settled, setSettled] = useState(value)
   const content = JSON.stringify(value)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: by content, as objects are made anew at every render
+  // biome-ignore lint/correctness/useExhaustiveDependencies: compared by content, because every render creates new objects
   useEffect(() => {
     const timer = setTimeout(() => setSettled(value), ms)
     return () => clearTimeout(timer)
@@ -66,7 +66,7 @@ export const useDebounced = <Value>(value: Value, ms = 250): Value => {
   return settled
 }
 
-/** Keeps filters in the address, so a view can be saved and shared. */
+/** Keeps filters in the URL, so that a view can be saved and shared. */
 export const useFilters = (excluded: readonly string[] = []) => {
   const [params, setParams] = useSearchParams()
   const change = (apply: (next: URLSearchParams) => void, replace = true) =>

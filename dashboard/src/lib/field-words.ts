@@ -7,7 +7,7 @@ import { capitalized } from './words.ts'
 /** Labels of API fields. Messages of the service about a field are English sentences, so these labels are English too. */
 const labels: Readonly<Record<PolicyWireField, string>> & Readonly<Record<string, string>> = english
 
-/** API terms that no page shows. */
+/** Replacements for API terms that no page shows. */
 const terms: readonly (readonly [term: RegExp, words: string])[] = [
   // The rest of the message already names the amount.
   [/(^|; )amount_minor: (?=[A-Z])/g, '$1'],
@@ -18,7 +18,7 @@ const terms: readonly (readonly [term: RegExp, words: string])[] = [
   [/\bgrant that initiated the payment/g, `${labels.initiating_grant} the payment`],
 ]
 
-/** Removes account ids, because pages name people instead. */
+/** Removes account ids, because pages show names of people instead. */
 export const withoutIds = (message: string): string => message.replace(/ \(acc_[^)]*\)/, '')
 
 /** Turns a message of the service into a sentence with field labels and times in the workspace's zone. */

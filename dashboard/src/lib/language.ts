@@ -4,7 +4,7 @@ import english from '../../../texts/pages.en.json' with { type: 'json' }
 import type { CodeTexts } from './code-texts.ts'
 import { readStored } from './store.ts'
 
-// Texts are in `texts/<part>.<language>.json`. A missing key does not compile. Lazy pages have files of their own.
+// Texts are in `texts/<part>.<language>.json`. A missing key does not compile. Lazy pages have their own files.
 
 /** Each language in its own name. */
 export const languageOptions = [
@@ -17,13 +17,13 @@ type Text = string | { one: string; other: string }
 export type Key = keyof typeof english
 const isLanguage = (text: string | undefined): text is Language => languageOptions.some(({ value }) => value === text)
 
-/** "sw acc_1": the language chosen in this browser, and the account that it belongs to. */
+/** "sw acc_1": the language chosen in this browser, and the account whose choice it is. */
 export const [kept, keptFor] = readStored('language')?.split(' ') ?? []
 
 /** The language chosen in this browser, or the browser's own. */
 export const language: Language = isLanguage(kept) ? kept : navigator.language.startsWith('sw') ? 'sw' : 'en'
 
-/** Formats of Kenya: 24 hours, the day before the month. */
+/** Kenyan formats: 24-hour clock, day before month. */
 export const locale = `${language}-KE`
 
 const plural = new Intl.PluralRules(locale)

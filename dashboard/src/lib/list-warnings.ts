@@ -5,8 +5,8 @@ import { type FactType, factTitle } from '../../../src/lib/approval-facts.ts'
 type Code = Schemas['Decision']['warnings'][number]['code']
 
 /**
- * The fact of each warning code. The code alone does not tell another name from a missing answer, so a `name_mismatch` is stated
- * as the weaker fact. Repeated payments and differing names are shown elsewhere.
+ * The fact for each warning code. The code `name_mismatch` covers both a different name and a missing answer, so it becomes the
+ * weaker fact. Repeated payments and differing names are shown elsewhere.
  */
 const factOfCode: Readonly<Record<Exclude<Code, 'possible_duplicate' | 'name_differs'>, FactType>> = {
   new_payee: 'new_payee',

@@ -4,13 +4,13 @@ import { t } from './language.ts'
 
 type Payment = Pick<Schemas['Payment'], 'status' | 'failure_code' | 'execute_at' | 'completed_at' | 'approval_id'>
 
-/** Whether an ended payment was given to its provider. */
+/** Whether an ended payment had been sent to its provider. */
 export const wasSent = ({ status, failure_code: code }: Pick<Payment, 'status' | 'failure_code'>): boolean =>
   status === 'succeeded' || (status === 'failed' && (code === null || !unsentFailures.includes(code)))
 
 /**
- * Whether money was held for a payment that ended unpaid. A scheduled payment holds nothing until its time. Null: it ended after
- * that time, and the payment does not say whether money was held.
+ * Whether money was held for a payment that ended unpaid. A scheduled payment holds nothing until its time. Null: it ended
+ * after that time and does not say whether money was held.
  */
 const wasHeld = ({
   status,
@@ -26,7 +26,7 @@ const wasHeld = ({
   return code === 'policy_changed' ? null : true
 }
 
-/** Sentence about the money of a payment that ended unpaid; empty if it is not known whether money was held. */
+/** Sentence about the money of a payment that ended unpaid. Empty if it is unknown whether money was held. */
 export const heldWords = (payment: Payment): string => {
   const held = wasHeld(payment)
   if (held === null) return ''

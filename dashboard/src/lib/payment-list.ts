@@ -15,7 +15,7 @@ import { isListKey, tList } from './list-texts.ts'
 import { keepStored, readStoredJson } from './store.ts'
 import { loadFileReader, ofFile, type Problem, readTextFile } from './text-file.ts'
 
-/** `meaning`: an API column, `metadata.<name>` for an own field, or `-` to leave the column out. Null: not chosen yet. */
+/** `meaning`: an API column, `metadata.<name>` for a custom field, or `-` to leave the column out. Null: not chosen yet. */
 export type ListColumn = { title: string; meaning: string | null }
 /** `number`: the row number in the spreadsheet. */
 export type ListRow = { number: number; cells: string[] }
@@ -70,7 +70,7 @@ export const readList = async (text: string, name = ''): Promise<PaymentList | P
         rows.some(({ cells }) => cells[index]),
       ),
     })),
-    // Keeps a cell without a title, which shows that the cells of its row have shifted.
+    // Keeps cells without a title, because they show that the cells of their row have shifted.
     rows: rows.map(({ number, cells }) => ({ number, cells: cells.slice(0, Math.max(width, filledWidth(cells))) })),
   }
 }
@@ -84,7 +84,7 @@ export const readListFile = async (file: File, charset?: string): Promise<Paymen
 export const isShown = ({ repeats }: PaymentList, { meaning }: ListColumn): boolean => !repeats || meaning !== 'beneficiary_id'
 export const isEditable = ({ repeats }: PaymentList, { meaning }: ListColumn): boolean => !repeats || meaning !== leftOut
 
-/** Column words in the person's language. Files are recognised by English titles. */
+/** Column label in the person's language. Files are recognised by English titles. */
 export const columnWords = (column: string): string => {
   const key = `column.${column}`
   return isListKey(key) ? tList(key) : labelOfColumn(column)
@@ -92,12 +92,12 @@ export const columnWords = (column: string): string => {
 
 const isKept = ({ meaning }: ListColumn): boolean => meaning !== null && meaning !== leftOut
 
-/** Why no cell of a row can be trusted; null if there is no fault. */
+/** Reason why no cell of the row can be trusted. Null if there is none. */
 export const rowFault = ({ columns }: PaymentList, { cells }: ListRow): string | null =>
   rowProblem(cells, columns.length) ??
   (columns.some((column, index) => isKept(column) && cells[index]?.trim()) ? null : tList('nothing_paid'))
 
-/** Missing or contradictory column meanings that prevent sending. */
+/** Problem that prevents sending: too many rows, or missing or contradictory column meanings. Null if there is none. */
 export const listProblem = ({ columns, rows }: PaymentList): string | null => {
   if (rows.length > maxRows) return tList('too_long', { length: rows.length, maxRows })
   const [unknown] = columns.filter(({ meaning }) => meaning === null)
@@ -112,7 +112,7 @@ export const listProblem = ({ columns, rows }: PaymentList): string | null => {
   return has('destination', 'beneficiary_id') === 0 ? tList('say_phone') : null
 }
 
-/** A person's word for a field: its column title in the file, else the label in the documentation. */
+/** Name of a field for a person: its column title in the file, else the column's label. */
 export const fieldName = ({ columns }: PaymentList, param: string): string => {
   const names = param === 'amount_minor' || param === 'amount' ? ['amount', 'amount_minor'] : [param]
   return columns.find(({ meaning }) => meaning !== null && names.includes(meaning))?.title || columnWords(param)
@@ -120,7 +120,7 @@ export const fieldName = ({ columns }: PaymentList, param: string): string => {
 
 const cell = (text: string): string => (/[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
-/** CSV to send. Each row stays at its place in the file, so row numbers agree. A shifted row stays unreadable. */
+/** CSV to send. Each row keeps its line in the file, so that row numbers agree. A row with a fault is made unreadable. */
 export const writeList = (list: PaymentList): string => {
   const kept = list.columns.map((column, index) => ({ ...column, index })).filter(isKept)
   const lines = Array.from({ length: list.rows.at(-1)?.number ?? 0 }, () => '')
@@ -143,7 +143,7 @@ export const asRead = async (list: PaymentList, currency: string): Promise<Pick<
   return 'items' in read ? read : { items: [], faults: new Map() }
 }
 
-/** Two files for a spreadsheet: the payable rows, and the faulty ones with a reason column. `reasons`: by row number. */
+/** Two files for a spreadsheet: the payable rows, and the faulty rows with a reason column. `reasons`: by row number. */
 export const correctedFiles = ({ columns, rows }: PaymentList, reasons: ReadonlyMap<number, string>) => {
   const titles = columns.map(({ title }) => title)
   const wrong = rows.filter(({ number }) => reasons.has(number))

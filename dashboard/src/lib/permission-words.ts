@@ -10,7 +10,7 @@ export const { t: wordsOfPermission } = await readTexts(
   () => import('../../../texts/permissions.sw.json', { with: { type: 'json' } }),
 )
 
-/** Permissions that move money or change rules: worth a second look. */
+/** Permissions that move money or change rules, which a person should check twice. */
 const powerful: readonly Permission[] = [
   'account.manage',
   'key.manage',

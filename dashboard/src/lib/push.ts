@@ -3,13 +3,13 @@ import { chooseNotify, notifyChoices } from './choices.ts'
 
 const worker = '/push-worker.js'
 
-/** An iPhone has these only after the site is on its home screen. */
+/** Whether this browser supports push notifications. An iPhone does only after the site is on its home screen. */
 export const canPush = (): boolean => 'serviceWorker' in navigator && 'PushManager' in window && 'Notification' in window
 
 const subscriptionHere = async (): Promise<PushSubscription | null> =>
   (await (await navigator.serviceWorker.getRegistration(worker))?.pushManager.getSubscription()) ?? null
 
-/** Subscribes. A subscription under an old key of the service is useless, so it is replaced. */
+/** Subscribes this browser. A subscription under an old key of the service is useless, so it is replaced. */
 const subscribe = async (key: string): Promise<PushSubscriptionJSON> => {
   await navigator.serviceWorker.register(worker)
   const { pushManager } = await navigator.serviceWorker.ready
@@ -32,7 +32,7 @@ export const switchPushOn = async (account: string): Promise<boolean> => {
   return true
 }
 
-/** Unsubscribes this browser and closes its notifications. The service is told separately, or when the session ends. */
+/** Unsubscribes this browser and closes its notifications. Leaves the subscription at the service unchanged. */
 export const forgetPush = async (): Promise<void> => {
   chooseNotify({ push: null })
   await (await subscriptionHere())?.unsubscribe()

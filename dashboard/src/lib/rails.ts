@@ -6,7 +6,7 @@ import { failureText, railText, t } from './language.ts'
 import { fullTime } from './time.ts'
 
 export type { RailName }
-/** Texts about each payment method in the reader's language, from its provider's folder. */
+/** Texts about each rail in the reader's language, from its provider's folder. */
 export const railFacts = Object.fromEntries(
   Object.entries(payoutWords).map(([rail, words]) => {
     const own = railText(rail)
@@ -16,7 +16,7 @@ export const railFacts = Object.fromEntries(
 
 export const isProvider = (text: string): text is Provider => providers.some((provider) => provider === text)
 
-/** Name of the provider: "M-PESA". */
+/** Name of a rail's provider: "M-PESA". */
 export const providerOf = (rail: RailName): string => providerLabel(providerOfRail(rail))
 
 export const isRail = (text: string): text is RailName => Object.hasOwn(railFacts, text)
@@ -25,7 +25,7 @@ export const rails: readonly RailName[] = Object.keys(railFacts).filter(isRail)
 
 export const railOptions = rails.map((rail) => ({ value: rail, label: railFacts[rail].label }))
 
-/** Label of a payment type: a payment method, or a type of the workspace's own. */
+/** Label of a payment type: a rail, or the workspace's own type. */
 export const typeLabel = (type: string): string => (isRail(type) ? railFacts[type].label : type.replaceAll('_', ' '))
 
 type Payee = Pick<Schemas['Beneficiary'], 'display_name' | 'payment_rail' | 'destination_mask' | 'created_at'>
@@ -33,7 +33,7 @@ type Payee = Pick<Schemas['Beneficiary'], 'display_name' | 'payment_rail' | 'des
 const withDestination = ({ display_name: name, payment_rail: rail, destination_mask: mask }: Payee): string =>
   `${name} (${railFacts[rail].label}, ${mask})`
 
-/** Unique labels for a choice. A name alone if all are known and it is unique, else with destination, or date added. */
+/** Unique labels for a choice: the name alone if all names are known and it is unique, else with destination, or date added. */
 export const payeeLabels = (payees: readonly Payee[], areAll: boolean): ((payee: Payee) => string) => {
   const wordings = [...(areAll ? [({ display_name: name }: Payee) => name] : []), withDestination]
   const uses = new Map<string, number>()

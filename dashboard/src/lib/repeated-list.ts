@@ -18,7 +18,7 @@ const repeatedColumns: readonly [title: string, meaning: string, of: (payment: P
   [t('purpose_code'), 'purpose_code', ({ purpose_code: code }) => code],
 ]
 
-/** Rows of an earlier batch, each to the same beneficiary. */
+/** An earlier batch as an editable list. Each row pays the same beneficiary as before. */
 export const repeatedList = ({ id, name }: Schemas['PaymentBatch'], read: readonly Payment[]): PaymentList => {
   const payments = read.toSorted((one, other) => (one.batch_index ?? 0) - (other.batch_index ?? 0))
   const ownFields = [...new Set(payments.flatMap(({ metadata }) => Object.keys(metadata)))]
@@ -50,7 +50,7 @@ const diffRows = (before: readonly ListRow[], after: readonly ListRow[]): Change
     .filter((change) => change.before.cells.some((text, column) => change.after?.cells[column] !== text))
 }
 
-/** Reads rows as those of a file, whose first row has the titles. */
+/** Reads rows as if they came from a file whose first row has the titles. */
 const readRows = (list: PaymentList, rows: readonly ListRow[], currency: string) =>
   asRead({ ...list, titlesAt: 1, rows: rows.map(({ cells }, index) => ({ number: index + 2, cells })) }, currency)
 
@@ -95,7 +95,7 @@ const changesToItems = async (list: PaymentList, changes: readonly Change[], cur
   return { items, faults }
 }
 
-/** Faults from the fields that a refusal names, such as `items.0.amount_minor`. */
+/** Faults from the fields that an error names, such as `items.0.amount_minor`. */
 const mapFieldErrors = (fields: readonly { path: string; message: string }[], changes: readonly Change[]) =>
   fields.flatMap(({ path, message }) => {
     const [, index, param] = /^items\.(\d+)\.(.+)$/.exec(path) ?? []
@@ -104,8 +104,8 @@ const mapFieldErrors = (fields: readonly { path: string; message: string }[], ch
   })
 
 /**
- * The request body of a batch, its unreadable cells, and a function for the rows that a refusal names. To pay an earlier batch
- * again, the body has only the changes. If row 2 of three rows is removed and row 3 gets another amount, it is
+ * The request body of a batch, its unreadable cells, and a function that finds the rows named by an error. The body that pays
+ * an earlier batch again has only the changes. If row 2 of three rows is removed and row 3 gets another amount, it is
  * `{ again: 'pba_…', items: [{ batch_index: 1, omit: true }, { batch_index: 2, amount_minor: '5000' }] }`.
  */
 export const sentList = async (list: PaymentList, currency: string) => {

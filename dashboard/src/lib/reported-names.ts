@@ -7,7 +7,7 @@ type Named = Check & { name: string }
 const isNamed = (check: Check): check is Named => check.name !== null
 
 /**
- * The last reported name, and the latest earlier one of another person: the number may have a new holder. A partly hidden name
+ * The latest registered name, and the latest earlier one that differs: the number may have a new holder. A partly masked name
  * counts as equal to a full name that fits it.
  */
 export const nameBefore = (newestFirst: readonly Check[]): { last: Named; before: Named } | null => {

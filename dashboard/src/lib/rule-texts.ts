@@ -4,7 +4,7 @@ import { readTexts } from './language.ts'
 
 english satisfies Readonly<Record<`${AnyRule}.${'passed' | 'stopped'}`, string>>
 
-/** Findings of rules, and the names of rule terms. */
+/** Texts for the results of rules, and for their terms. */
 export const { t: tRule, isKey: isRuleText } = await readTexts(
   english,
   () => import('../../../texts/rules.sw.json', { with: { type: 'json' } }),

@@ -35,7 +35,7 @@ export const sourceWords = ({ source, rule }: Pick<TraceEntry, 'source' | 'rule'
   return name ? `${kinds[kind]} “${name}”` : kinds[kind]
 }
 
-/** A line of the trace. `at`: time of the check, because daily use refers to that day. */
+/** A line of the trace. `at`: time of the check, because used amounts are of that day or month. */
 export const traceWords = (entry: TraceEntry, currency: string, at: number): string => {
   const { rule, outcome, required_approvals: needed = 0, eligible_approvers: able = 0 } = entry
   const money = (minor: string | undefined) => moneyText(minor ?? '0', currency)
@@ -56,7 +56,7 @@ export const traceWords = (entry: TraceEntry, currency: string, at: number): str
   )
 }
 
-/** The service's explanation, with times in the workspace's zone. A rail's refusal is a message about a field. */
+/** The service's explanation, with times in the workspace's zone. If a rail refuses, it is a message about a field. */
 export const decisionReason = ({ explanation }: Pick<Decision, 'explanation'>): string => {
   const text = withoutIds(explanation).replace(/\bat (\d{4}-\d\d-\d\dT[\d:.]+Z)/g, (_match, instant: string) =>
     shortTime(instant),
@@ -73,7 +73,7 @@ const maxWithApproval = (trace: readonly TraceEntry[]): string | null => {
   return least !== null && least > 0n ? least.toString() : null
 }
 
-/** Smallest changes that would let the payment pass. Names no amount below an approval threshold: that teaches splitting. */
+/** Smallest changes that would let the payment pass. Never an amount below an approval threshold: that teaches splitting. */
 export const remedyWords = ({ remedy, trace }: Pick<Decision, 'remedy' | 'trace'>, currency: string): string[] => {
   if (!remedy) return []
   const asks = (trace ?? []).some(({ outcome }) => outcome === 'require_approval')
@@ -135,7 +135,7 @@ type Bound = Pick<Schemas['SpendingPolicy'], 'binds' | 'created_by'>
 /** Label of the key or agent that the policy binds: the one that created it. */
 const boundTo = ({ binds, created_by: { label } }: Bound): string | null => (binds === 'all' ? null : (label ?? tRule('a_key')))
 
-/** Words for policy terms, with this page's names. */
+/** Formatters for policy terms, with this page's names. */
 export const termWords = ({ currency, nameOf, personOf }: Pick<Words, 'nameOf' | 'personOf'> & { currency: string }): Words => ({
   money: (minor) => moneyText(minor, currency),
   nameOf,

@@ -1,7 +1,7 @@
 import { starterThreshold } from './rule-words.ts'
 import { type Controls, draftOfControls, hasAmount, type Spending } from './spending-draft.ts'
 
-/** Small default limits, for which a mistake costs little. */
+/** Small default limits, so that a mistake costs little. */
 const cautious = {
   per_payment_limit_minor: '100000',
   daily_limit_minor: '500000',
@@ -17,7 +17,7 @@ export const starterSpending = (): Spending => {
   }
 }
 
-/** The limits that the client requested, or cautious ones without a request. */
+/** The limits that the client requested, or cautious limits without a request. */
 export const initialSpending = (asked?: Controls): Spending => {
   const { new_payees, on_duplicate, ...requested } = asked ?? {}
   return {
@@ -26,14 +26,14 @@ export const initialSpending = (asked?: Controls): Spending => {
       ...(hasAmount(requested) ? requested : { ...cautious, ...requested }),
       // Only the person chooses payments to new beneficiaries without approval; the form never prefills that.
       ...(new_payees === 'deny' && { new_payees }),
-      // An agent must confirm a second payment, unless it asked for a stricter answer.
+      // An agent must confirm a repeated payment, unless it asked for a stricter answer.
       ...(asked && { on_duplicate: on_duplicate === undefined || on_duplicate === 'warn' ? 'confirm' : on_duplicate }),
     }),
   }
 }
 
 const roundUp = (minor: bigint): bigint => {
-  // Keeps two significant digits, and rounds to at least a whole unit of the currency.
+  // Keeps two significant digits, and rounds at least to whole units of the currency.
   const step = 10n ** BigInt(Math.max(2, minor.toString().length - 2))
   return ((minor + step - 1n) / step) * step
 }
@@ -41,9 +41,9 @@ const roundUp = (minor: bigint): bigint => {
 const median = (sorted: readonly bigint[]): bigint => sorted[Math.floor(sorted.length / 2)] ?? 0n
 
 /**
- * Limits from the days on which agents spent; without such days, the cautious ones. Daily: twice the median day, which leaves
- * room for busier days, and at most four times the cautious limit. Per payment and for approval: three times the average
- * payment, which leaves room for larger ones. Monthly: ten times the daily limit, as in the other defaults.
+ * Limits from the days on which agents spent; without such days, the cautious limits. Daily: twice the median day, for busier
+ * days, and at most four times the cautious limit. Per payment and for approval: three times the average payment, for larger
+ * payments, and at most the daily limit. Monthly: ten times the daily limit, as in the other defaults.
  */
 export const suggestedSpending = (days: readonly { count: number; amount_minor: string }[]): Spending => {
   const byAmount = days.map((day) => BigInt(day.amount_minor)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))

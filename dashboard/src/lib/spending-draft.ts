@@ -57,7 +57,7 @@ export const draftOfControls = (controls: Controls): ControlsDraft => ({
   on_duplicate: controls.on_duplicate ?? '',
 })
 
-/** Omits empty fields, which do not apply. Null while an amount is invalid. */
+/** Omits empty fields, because they set no limit. Null while an amount is invalid. */
 export const controlsOfDraft = (draft: ControlsDraft): Controls | null => {
   const limits = limitsOf(draft)
   if (!limits) return null
@@ -70,7 +70,7 @@ export type Spending = { choice: 'limited' | 'unlimited'; draft: ControlsDraft }
 export const hasAmount = (controls: Controls): boolean =>
   limitNames.some((name) => name !== 'approval_threshold_minor' && controls[name] !== undefined)
 
-/** The chosen limits. Null while an amount is invalid, or if there is no limit without the choice "No limit". */
+/** The chosen limits. Null while an amount is invalid, or while the choice is `limited` and no limit is set. */
 export const controlsOf = ({ choice, draft }: Spending): Controls | null => {
   const controls = controlsOfDraft(draft)
   if (choice === 'limited') return controls && hasAmount(controls) ? controls : null
@@ -79,7 +79,7 @@ export const controlsOf = ({ choice, draft }: Spending): Controls | null => {
   return Object.fromEntries(kept)
 }
 
-/** "pay up to KES 5,000 a day": the widest chosen limit in a few words. */
+/** "pay up to KES 5,000 a day": the first limit that is set, of daily, monthly, total and per payment. */
 export const spendingWords = (controls: Controls, currency: string): string => {
   if (controls.daily_limit_minor) return tLimit('words.day', { amount: shortMoney(controls.daily_limit_minor, currency) })
   if (controls.monthly_limit_minor) return tLimit('words.month', { amount: shortMoney(controls.monthly_limit_minor, currency) })

@@ -23,7 +23,7 @@ export const useStore = <Value>(store: ReturnType<typeof createStore<Value>>): V
 
 type Kind = 'local' | 'session'
 
-// A function, because a browser without storage throws at the object itself.
+// A function, because a browser without storage throws as soon as the object is accessed.
 const storageOf = (kind: Kind): Storage => (kind === 'local' ? localStorage : sessionStorage)
 
 /** A value stored in this browser, or in this tab alone. Null if nothing is stored. */

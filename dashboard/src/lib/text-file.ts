@@ -5,7 +5,7 @@ export const ofFile = (problem: string): Problem => ({ problem: t('this_file', {
 
 const noReader: Problem = { problem: t('file_unreachable') }
 
-/** Loads the reader with the first file, because it is a tenth of a page's size. */
+/** Loads the file reader with the first file, because it adds a tenth to a page's size. */
 export const loadFileReader = () => import('../../../src/lib/table-file.ts').catch(() => noReader)
 
 /** Text of a file from any program. `charset`: the encoding that the person chose. */
@@ -27,8 +27,8 @@ const unicodeText = ['utf-16le', t('unicode')] as const
 export type Encoding = { charset: string; label: string; sample: string }
 
 /**
- * Possible encodings of a file, each with a line whose letters differ, so a person can see which is right. Empty if the encoding
- * is not the problem.
+ * Possible encodings of a file, each with a line whose letters differ, so that a person can see which is right. Empty if the
+ * encoding is not the problem.
  */
 export const encodingsOf = async (file: Blob): Promise<Encoding[]> => {
   const found: Encoding[] = []

@@ -4,7 +4,7 @@ import { locale, t } from './language.ts'
 
 let zone: string | undefined
 
-/** The workspace's zone, because limits use it. Before sign-in, undefined: this machine's zone. */
+/** The workspace's time zone, because limits use it. Undefined before sign-in: this device's zone applies. */
 export const pageZone = (): string | undefined => zone
 
 export const setPageZone = (name: string): void => {
@@ -17,14 +17,14 @@ const zoneHere = (): string => zone ?? Intl.DateTimeFormat().resolvedOptions().t
 export const zoneWords = (name: string): string =>
   t('time.zone', { place: (name.split('/').at(-1) ?? name).replaceAll('_', ' ') })
 
-/** "Africa/Nairobi", with its first day if that is in the future. */
+/** "Africa/Nairobi", with the day from which the zone applies if that is in the future. */
 export const workspaceZone = ({ time_zone, time_zone_from }: { time_zone: string; time_zone_from: string | null }): string => {
   const from = time_zone_from === null ? 0 : Date.parse(time_zone_from)
   const zone = time_zone.replaceAll('_', ' ')
   return from > now() ? t('time.zone_from', { zone, day: dayLabel(localDate(from)) }) : zone
 }
 
-/** An address can hold anything in place of a day. */
+/** A URL can contain anything in place of a day. */
 const isDay = (day: string | null): day is string => day !== null && !Number.isNaN(Date.parse(`${day}T00:00:00Z`))
 
 /** Instants at which a day from `<input type="date">` begins and ends. */
@@ -36,7 +36,7 @@ export const dayEnd = (day: string | null): string | undefined => {
   return startOfDate(next.toISOString().slice(0, 10), zoneHere()).toISOString()
 }
 
-/** A formatter in the page's zone, which is only known after sign-in. Cached for each zone. */
+/** A formatter in the page's zone, which is known only after sign-in. Created again if the zone changes. */
 const zoned = (options: Intl.DateTimeFormatOptions): ((at: Date) => string) => {
   let format: Intl.DateTimeFormat | undefined
   let made: string | undefined
@@ -69,7 +69,7 @@ export const fullTime = (at: string): string => dateTime(new Date(at))
 /** "21 Nov, 09:41:07": a log line without a day heading. */
 export const timeWithDay = (at: string): string => `${dayLabel(localDate(Date.parse(at)))}, ${clock(new Date(at))}`
 
-/** "21 Nov" for a calendar date (2026-11-21), in any zone of this machine. */
+/** "21 Nov" for a calendar date (2026-11-21), whatever this device's zone. */
 export const dayLabel = (date: string): string => dayAndMonth.format(new Date(`${date}T00:00:00Z`))
 
 /** "Nov" for a month (2026-11), with the year if it is not this one. */
@@ -105,7 +105,7 @@ export const remainingText = (ms: number): string => {
 /** Value of an `<input type="datetime-local">`: local time to the minute. */
 export const localInput = (at: Date): string => new Date(localMs(at.getTime(), zoneHere())).toISOString().slice(0, 16)
 
-/** Instant of such an input. */
+/** Instant of an `<input type="datetime-local">` value. */
 export const fromLocalInput = (text: string): Date => {
   const local = Date.parse(`${text}Z`)
   const zone = zoneHere()

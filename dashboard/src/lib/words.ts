@@ -7,11 +7,11 @@ export const listWords = (items: readonly string[], last: 'and' | 'or' = 'and'):
 
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** Name of a batch, or its number of payments. */
+/** Name of a batch, else its number of payments. */
 export const batchTitle = ({ name, items_count: count }: Pick<Schemas['PaymentBatch'], 'name' | 'items_count'>): string =>
   name ?? t('list_of', { payments: t('payments', { count }) })
 
-/** Groups items by key, at the place of each group's first item. Null: a group of its own. */
+/** Groups items by key, at the place of each group's first item. An item whose key is null forms its own group. */
 export const together = <Item>(items: readonly Item[], keyOf: (item: Item) => string | null): [Item, ...Item[]][] => {
   const groups = new Map<unknown, [Item, ...Item[]]>()
   for (const item of items) {
@@ -25,7 +25,7 @@ export const together = <Item>(items: readonly Item[], keyOf: (item: Item) => st
 
 export type PaymentStatus = Schemas['Payment']['status']
 
-/** Keyed by the API's own type: a new payment status fails the type check until it has a tone and, in `texts/`, its words. */
+/** Keyed by the API's own type: a new payment status does not compile without a tone and a text in `texts/`. */
 export const paymentTones = {
   scheduled: 'info',
   pending_approval: 'warn',
@@ -70,7 +70,7 @@ export const nameAmong = (members: readonly Member[], areAll: boolean, own: stri
   return t(areAll ? 'former_member' : 'someone')
 }
 
-/** Shortens a provider's identifier of a person: recognisable, but not copyable. */
+/** Shortens a provider's identifier of a person, so that it can be recognised but not copied. */
 export const maskSubject = (subject: string): string =>
   subject.length > 8 ? `${subject.slice(0, 3)}…${subject.slice(-3)}` : subject
 
@@ -112,7 +112,7 @@ export const feeWords = (minor: string, fee: string, currency: string): string |
 /** "KES 23,499" for titles and sentences. Cents only if there are any. */
 export const shortMoney = (minor: string, currency: string): string => moneyText(minor, currency).replace(/\.00$/, '')
 
-/** "1.2M", "450k", "900": for the axis of a chart. */
+/** "1.2M", "450k", "900": an amount on the axis of a chart. */
 export const roundMoney = (minor: string): string => {
   if (minor.startsWith('-')) return `−${roundMoney(minor.slice(1))}`
   const major = Number(minor) / 100
@@ -147,7 +147,7 @@ export const multipleOf = (minor: string, of: string): string => {
   return times >= 10 ? Math.round(times).toLocaleString(locale) : String(Math.round(times * 10) / 10)
 }
 
-/** Rest of a limit: 0 if the limit was lowered below its use. */
+/** Remaining amount of a limit: 0 if the limit was lowered below its use. */
 export const leftOf = ({ used, limit }: { used: string; limit: string }): string =>
   compareMinor(used, limit) > 0 ? '0' : (BigInt(limit) - BigInt(used)).toString()
 

@@ -22,7 +22,7 @@ export type ConnectionState = 'connecting' | 'live' | 'reconnecting'
 
 type Listener = {
   onEvent: (event: LiveEvent) => void
-  /** The stream no longer has the missed events: read everything again. */
+  /** Events may have been missed that the stream no longer has: reload everything. */
   onReset: () => void
   onState: (state: ConnectionState) => void
 }
@@ -30,8 +30,8 @@ type Listener = {
 const longestPauseMs = 30_000
 
 /**
- * An EventSource that never gives up. The browser resumes after a broken connection (with Last-Event-ID), but stops for good
- * after an answer that is not a stream (503, a restart). This opens a new one, with growing pauses.
+ * An EventSource that never gives up. The browser reconnects after a broken connection (with Last-Event-ID), but stops for good
+ * after an answer that is not a stream, such as a 503. This function then opens a new one, with growing pauses.
  */
 const connect = (listener: Listener): (() => void) => {
   let source: EventSource | null = null
@@ -64,7 +64,7 @@ const connect = (listener: Listener): (() => void) => {
       timer = setTimeout(open, Math.min(longestPauseMs, 1000 * 2 ** failures))
     }
   }
-  // The system notices a lost network earlier than the stream, which stays open and silent.
+  // The browser reports a lost network early, while the stream stays open and silent.
   const lose = () => {
     source?.close()
     listener.onState('reconnecting')
@@ -89,7 +89,7 @@ type Message =
   | { kind: 'hello' }
 
 /**
- * One stream for all tabs of a person: over HTTP/1.1 a browser has six connections for a site, and streams would take them all.
+ * One stream for all tabs of a person: over HTTP/1.1 a browser opens six connections per site, and streams would take them all.
  * The tab with the lock has the stream and passes events to the others. When it closes, the next tab takes over.
  */
 export const connectShared = (account: string, listener: Listener): (() => void) => {
@@ -134,7 +134,7 @@ export const connectShared = (account: string, listener: Listener): (() => void)
       })
     })
 
-  // A change of leader may miss events: the new leader reads everything again.
+  // Events may be missed while the lock changes hands, so the tab that takes over reloads everything.
   const leading = navigator.locks.request(name, { ifAvailable: true }, (lock) => (lock ? lead() : null))
   leading
     .then(() => {

@@ -5,7 +5,7 @@ import { createStore } from '../lib/store.ts'
 import { type ConnectionState, connectShared, type LiveEvent } from './connection.ts'
 import { refreshEverything, refreshLists } from './refresh.ts'
 
-/** Queries that an event outdates, by the first part of its type. Names are the first part of query keys. */
+/** Queries that an event outdates, by the first part of its type. Names are the first parts of query keys. */
 const affected: Readonly<Record<EventResource, readonly string[]>> = {
   balance: ['account', 'workspace', 'workspaces', 'history', 'summary'],
   topup: ['topup', 'account', 'history', 'summary'],
@@ -69,7 +69,7 @@ const staleFrom = (events: readonly LiveEvent[]) => {
     names.has(String(key[0])) && (!ofOneWorkspace.has(String(key[0])) || workspaces.has(String(key[1])))
 }
 
-/** Keeps the page current: reads again what an event has changed. */
+/** Keeps the page current: reloads the data that events have changed. */
 export const Live = ({ accountId, onEvent }: { accountId: string; onEvent?: (event: LiveEvent) => void }) => {
   const client = useQueryClient()
   const latest = useRef(onEvent)
@@ -78,7 +78,7 @@ export const Live = ({ accountId, onEvent }: { accountId: string; onEvent?: (eve
     let gathered: LiveEvent[] = []
     let timer: ReturnType<typeof setTimeout> | undefined
     let interrupted = false
-    // A payment makes several events at once; one read covers them all.
+    // A payment causes several events at once; one reload covers them all.
     const refresh = () => {
       timer = undefined
       const isStale = staleFrom(gathered)
@@ -99,7 +99,7 @@ export const Live = ({ accountId, onEvent }: { accountId: string; onEvent?: (eve
         connection.set(state)
         if (state === 'live' && interrupted) refreshEverything(client)
         interrupted = state === 'reconnecting'
-        // The service closes the stream of an ended session. The account query notices that.
+        // The service closes the stream when the session ends. The account query then detects that.
         if (interrupted) void client.invalidateQueries({ queryKey: ['account'] })
       },
     })

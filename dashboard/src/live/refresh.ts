@@ -1,7 +1,7 @@
 import type { InfiniteData, Query, QueryClient } from '@tanstack/react-query'
 
 export type PageOf<Row> = { data: Row[]; next_cursor: string | null }
-/** An event's type, and its resource as of now. */
+/** An event's type, and the current state of its resource. */
 type Change = { type: string; data: Record<string, unknown> }
 type Row = { id: string }
 
@@ -9,8 +9,8 @@ type Row = { id: string }
 type Patch<Item> = { id: string; row: Item; stays: boolean }
 
 /**
- * Merges a fresh first page and single changed rows into a list. Rows that the fresh page pushed out stay in place. Deeper pages
- * keep their cursors, so none is read again.
+ * Merges a fresh first page and single changed rows into a list. Rows that the fresh page pushed out stay in place. Deeper
+ * pages keep their cursors, so they are not reloaded.
  */
 const mergeFirstPage = <Item extends Row>(
   pages: readonly PageOf<Item>[],
@@ -37,12 +37,12 @@ const mergeFirstPage = <Item extends Row>(
 
 type List = InfiniteData<PageOf<Row>>
 
-/** Lists whose events carry the row that the list shows. */
+/** Names of lists by resource, for resources whose events carry the row that the list shows. */
 const rowsOf: Readonly<Record<string, string>> = { payment: 'payments', beneficiary: 'beneficiaries', approval: 'approvals' }
 
 const isRow = (data: Record<string, unknown>): data is Record<string, unknown> & Row => typeof data.id === 'string'
 
-/** Whether a changed row still matches the filter: of a payment, only the status changes. */
+/** Whether a changed row still matches the status filter. A payment's other filtered fields never change. */
 const matchesFilters = (filters: unknown, data: Record<string, unknown>): boolean => {
   if (typeof filters === 'string') return filters === 'all' || filters === data.status
   const { status } = (filters ?? {}) as { status?: readonly unknown[] }
@@ -58,7 +58,7 @@ const patchesFor = (query: Query, events: readonly Change[]): Patch<Row>[] =>
 
 const isList = (data: unknown): data is List => typeof data === 'object' && data !== null && 'pages' in data
 
-/** Reads only the first page again, however many are shown. The event's row is replaced in place. */
+/** Reloads only the first page, however many are shown, and replaces the rows of the events in place. */
 const refreshOne = async (client: QueryClient, query: Query, data: List, events: readonly Change[]): Promise<void> => {
   const key = query.queryKey
   const { queryFn } = query.options
@@ -73,13 +73,13 @@ const refreshOne = async (client: QueryClient, query: Query, data: List, events:
   }
   let fresh: PageOf<Row>
   let count: number
-  // During a read of the whole list or a further page, the newer of the two results would be unclear.
+  // Repeats the request if the list was loaded meanwhile: it would be unclear which of the two results is newer.
   do {
     await query.promise?.catch(() => undefined)
     count = query.state.dataUpdateCount
     fresh = (await queryFn(context as Parameters<typeof queryFn>[0])) as PageOf<Row>
   } while (query.promise || query.state.dataUpdateCount !== count)
-  // The list is no longer shown, and was outdated meanwhile.
+  // The list is no longer shown and is marked as outdated, so the result would hide that it must be reloaded.
   if (query.state.isInvalidated && !query.isActive()) return
   const patches = patchesFor(query, events)
   client.setQueryData<List>(key, (now) => {
@@ -94,7 +94,7 @@ const refreshList = async (client: QueryClient, query: Query, events: readonly C
   if (!isList(state.data)) return
   if (query.isActive())
     return refreshOne(client, query, state.data, events).catch(() => client.invalidateQueries({ queryKey, exact: true }))
-  // A hidden list keeps only its first page, which is read again when shown.
+  // A hidden list keeps only its first page, which is reloaded when the list is shown.
   const { pages, pageParams } = state.data
   client.setQueryData<List>(queryKey, { pages: pages.slice(0, 1), pageParams: pageParams.slice(0, 1) })
   void client.invalidateQueries({ queryKey, exact: true, refetchType: 'none' })
@@ -103,7 +103,7 @@ const refreshList = async (client: QueryClient, query: Query, events: readonly C
 /** Events that arrived during the refresh of a list. */
 const waiting = new WeakMap<Query, Change[]>()
 
-/** Runs one refresh of a list at a time: of two reads at once, the older might end last. */
+/** Runs one refresh of a list at a time: of two concurrent requests, the older could finish last. */
 const refreshInTurn = async (client: QueryClient, query: Query, events: readonly Change[]): Promise<void> => {
   const running = waiting.get(query)
   if (running) return void running.push(...events)
@@ -114,7 +114,7 @@ const refreshInTurn = async (client: QueryClient, query: Query, events: readonly
   waiting.delete(query)
 }
 
-/** Anything may have changed during a break: lists restart at the first page, and all shown data is read again. */
+/** Anything may have changed during an interruption: lists restart at the first page, and all shown data is reloaded. */
 export const refreshEverything = (client: QueryClient): void => {
   for (const query of client.getQueryCache().getAll()) {
     const { data } = query.state
@@ -124,7 +124,7 @@ export const refreshEverything = (client: QueryClient): void => {
   void client.invalidateQueries()
 }
 
-/** Refreshes every paged list with one of these names, but no single queries. */
+/** Refreshes every paged list that `isStale` selects by its key. Other queries are left alone. */
 export const refreshLists = (
   client: QueryClient,
   isStale: (key: readonly unknown[]) => boolean,

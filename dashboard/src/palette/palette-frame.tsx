@@ -40,7 +40,7 @@ export const takeEarlyText = (): string => {
   return text
 }
 
-/** The search field while the palette loads: no key is lost or taken as a shortcut of the page behind. */
+/** Search field while the palette loads, so that no key press is lost or triggers a shortcut of the page behind. */
 export const EarlyPalette = ({ onClose }: { onClose: () => void }) => {
   const [text, setText] = useState('')
   const keep = (value: string) => {

@@ -20,7 +20,7 @@ type Entry = {
   title: string
   note?: string
   icon: IconName
-  /** Further words that match the entry. */
+  /** More words that match the entry. */
   also?: string
   run: () => void
 }
@@ -34,7 +34,7 @@ const rank = (entry: Entry, words: readonly string[]): number | null => {
   return title.includes(first) ? 1 : 2
 }
 
-/** Entries with every word; titles that start with the text come first. Groups keep their order. */
+/** Entries that contain every word. Titles that start with the first word come first. Groups keep their order. */
 const findEntries = (entries: readonly Entry[], text: string, perGroup: number): Entry[] => {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
   const ranked = entries.flatMap((entry) => {
@@ -70,7 +70,7 @@ const useActions = (go: Go): Entry[] => {
   ]
 }
 
-/** All entries of the palette. The service searches the payments. */
+/** All entries of the palette. The service searches payments, batches and beneficiaries. */
 const useEntries = (text: string): { entries: Entry[]; payments: Entry[] } => {
   const { currency, workspace } = useSession()
   const [, navigate] = useLocation()
@@ -181,7 +181,7 @@ const useEntries = (text: string): { entries: Entry[]; payments: Entry[] } => {
   return { entries, payments }
 }
 
-/** Search and commands: a combobox over a list, so the focus stays in the field. */
+/** Search and commands: a combobox over a list, so that the focus stays in the field. */
 export const Palette = ({ onClose }: { onClose: () => void }) => {
   const id = useId()
   const [text, setText] = useState('')
@@ -231,7 +231,7 @@ export const Palette = ({ onClose }: { onClose: () => void }) => {
                 {entry.group}
               </p>
             )}
-            {/* biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the focus and the keys */}
+            {/* biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the focus and handles the keys */}
             <div
               id={`${id}-${entry.key}`}
               role="option"

@@ -29,7 +29,7 @@ export const createPasskey = async (options: Schemas['PasskeyOptions']): Promise
   }
 }
 
-/** Asks the device to sign a challenge of the service with one of the given passkeys. */
+/** Asks the device to sign a challenge with one of the passkeys in the options. */
 export const answerWithPasskey = async (optionsJSON: Schemas['ProofOptions']): Promise<Schemas['PasskeyAssertion']> => {
   const { startAuthentication } = await webauthn()
   try {

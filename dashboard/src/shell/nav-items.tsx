@@ -9,7 +9,7 @@ import { type Session, useSession } from './session.tsx'
 
 export type NavItem = { href: string; label: string; icon: IconName; keys: string }
 
-/** Readers who may use a page. An entry without `isFor` is for everyone. */
+/** Reader for whom `isFor` decides whether to show an entry. An entry without `isFor` is shown to everyone. */
 type Reader = Pick<Session, 'can' | 'ownsBalance'> & { administers: boolean }
 type Entry = Omit<NavItem, 'label'> & {
   group: 'main' | 'rules' | 'setup'
@@ -37,7 +37,7 @@ const entries: readonly Entry[] = [
 
 export type Nav = Readonly<Record<Entry['group'] | 'all', readonly NavItem[]>>
 
-/** Pages that this person can use here: navigation never leads to a refusal. */
+/** Pages that this person can use in this workspace, so that navigation never leads to an error. */
 export const useNav = (): Nav => {
   const { can, ownsBalance } = useSession()
   const administers = useAdministers()
@@ -53,7 +53,7 @@ export const isCurrent = (href: string, location: string): boolean =>
 
 const name = 'administers'
 
-/** Whether this person administers the service. While loading, the last answer in this browser counts. */
+/** Whether this person administers the service. While loading, the last answer stored in this browser counts. */
 export const useAdministers = (): boolean => {
   const { account } = useSession()
   const { data } = useQuery(credentialQuery)
@@ -64,7 +64,7 @@ export const useAdministers = (): boolean => {
   return data ? data.is_admin : readStored(name) === account.id
 }
 
-/** Shown until there is a second sign-in method: losing the only one means losing the account. */
+/** Link shown to people with a single sign-in method: losing it would mean losing the account. */
 export const SecondWay = ({ onFollow }: { onFollow?: () => void }) => {
   const { account } = useSession()
   if (account.identities.length > 1) return null

@@ -8,15 +8,15 @@ import { useChange } from '../ui/form.tsx'
 
 const settings = '/v1/accounts/me/notification-settings'
 
-/** Reloads the page. Forms survive it. */
+/** Stores the choice, and reloads the page if the language changes. Drafts of forms survive the reload. */
 const chooseLanguage = (choice: Language, accountId: string | null): void => {
   keepStored('language', [choice, ...(accountId === null ? [] : [accountId])].join(' '))
   if (choice !== language) location.reload()
 }
 
-/** The language that is not shown, in its own name. Choosing it also changes the language of the person's mails. */
+/** The language that is not shown, in its own name. Choosing it also changes the language of the person's emails. */
 export const useOtherLanguage = () => {
-  // Other components load the account.
+  // Only reads the cache, because other components load the account.
   const { data: account } = useQuery({ ...accountQuery, enabled: false })
   const { value: lang, label: children } = language === 'en' ? languageOptions[1] : languageOptions[0]
   const { mutate } = useChange(async () => account && api.PATCH(settings, { body: { language: lang } }), {
@@ -30,11 +30,11 @@ export const useOtherLanguage = () => {
 const isChosenBefore = kept !== undefined && keptFor === undefined
 let isAdopted = false
 
-/** At sign-in, Swahili follows a person to a browser without a choice. English may just be the default. */
+/** At sign-in, Swahili follows a person to a browser without a choice. English does not: it may be only the default. */
 export const useOwnLanguage = (accountId: string): void => {
   const { data } = useQuery({ ...notificationSettingsQuery, enabled: hasSignedInHere() && keptFor !== accountId })
   useEffect(() => {
-    // The account page reads and changes the settings too.
+    // Runs once, because the account page changes the same settings later.
     if (!data || isAdopted || keptFor === accountId) return
     isAdopted = true
     // A failure is not retried: the choice is in the account menu.

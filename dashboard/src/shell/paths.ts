@@ -8,8 +8,8 @@ const decoded = (path: string): string | null => {
 }
 
 /**
- * Allows only pages of this site. A crafted address must not lead to another site, nor into the middle of a link or a sign-in
- * (/v1, /link). The service refuses these too. Resolves dot segments and percent-encoding before the check.
+ * Allows only pages of this site. A crafted URL must not lead to another site, nor into the middle of a link or a sign-in (/v1,
+ * /link). The service refuses these too. Dot segments and percent-encoding are resolved before the check.
  */
 export const safeReturn = (value: string | null): string => {
   if (!value?.startsWith('/') || /^\/[/\\]/.test(value) || /[\u0000-\u001f\\]/.test(value)) return '/'
@@ -17,13 +17,13 @@ export const safeReturn = (value: string | null): string => {
   return path === null || /^\/(\/|(v1|link)(\/|$))/i.test(path) ? '/' : value
 }
 
-/** Sign-in page that leads back to this page. `ended`: says that a session has ended. */
+/** URL of the sign-in page, which leads back to `from`. `ended`: the page says that the session has ended. */
 export const signInPath = (from: string, ended = false): string => {
   const params = new URLSearchParams({ ...(from !== '/' && { return_to: from }), ...(ended && { reason: 'session_ended' }) })
   return params.size === 0 ? '/sign-in' : `/sign-in?${params}`
 }
 
-/** Paths that the service answers itself rather than these pages. */
+/** Whether the service answers the path itself, without a page of the dashboard. */
 export const isServerPath = (path: string): boolean => /^\/(v1|link|docs|openapi\.json|\.well-known)(\/|$|\?)/.test(path)
 
 /** Last page of the step-up window. */
@@ -45,7 +45,7 @@ export const activityHref = (subject: { id: string } | null): string | null => {
   return place ? place + subject.id : null
 }
 
-/** The page of a request's resource: the last one in its path. */
+/** Page of the last resource in a request's path. Null if no resource has a page. */
 export const requestHref = (path: string): string | null =>
   path
     .split('/')

@@ -4,14 +4,14 @@ import { useStore } from '../lib/store.ts'
 import { laterPart } from '../ui/later.tsx'
 import { useSession } from './session.tsx'
 
-// Few pages need this code.
+// Loads on demand: few pages need this code.
 const PushAsk = laterPart(async () => (await import('../pages/account/push-devices.tsx')).PushAsk)
 
 const keep = async (account: string): Promise<void> => {
   if (notifyChoices.get().push) await (await import('../lib/push.ts')).keepPush(account)
 }
 
-/** Push notifications in this browser: renewed in each session, and offered once, after the first approval here. */
+/** Push notifications in this browser: restored at sign-in, and offered once, after the first approval in this browser. */
 export const PushOffer = () => {
   const { account } = useSession()
   const { approved, asked, push } = useStore(notifyChoices)

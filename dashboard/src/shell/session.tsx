@@ -34,9 +34,9 @@ export type Session = {
   /** Balance that the workspace pays from; null if this reader may not see it. */
   balance: Schemas['Workspace']['balance']
   ownsBalance: boolean
-  /** The team has its own balance: history and statements belong to the workspace, not the account. */
+  /** Whether the team has its own balance: history and statements then belong to the workspace, not the account. */
   ofTeam: boolean
-  /** This account created the workspace. */
+  /** Whether this account owns the workspace. */
   owns: boolean
   can: (permission: Permission) => boolean
 }
@@ -59,7 +59,7 @@ export const SignedIn = ({ children }: { children: ReactNode }) => {
   const stranger = hasNoSession()
   const account = useQuery({ ...accountQuery, enabled: !stranger })
   const view = useQuery({ ...workspaceQuery, enabled: !stranger })
-  // The workspace chosen in this browser may be another person's, or may no longer exist.
+  // The workspace chosen in this tab may be another person's, or may no longer exist.
   const lost =
     chosenWorkspace() !== null &&
     [account.error, view.error].some((error) => hasCode(error, 'not_found') || hasCode(error, 'membership_suspended'))
@@ -69,7 +69,7 @@ export const SignedIn = ({ children }: { children: ReactNode }) => {
     void client.resetQueries()
   }, [lost, client])
 
-  // Every later request names this workspace, so a switch in another tab does not change this one.
+  // Every later request names this workspace, so that a switch in another tab does not change this one.
   const current = view.data?.workspace.id
   useEffect(() => {
     if (current && chosenWorkspace() === null) chooseWorkspace(current)
@@ -91,7 +91,7 @@ export const SignedIn = ({ children }: { children: ReactNode }) => {
 
 type InProps = { account: Session['account']; view: Schemas['WorkspaceView']; children: ReactNode }
 
-/** A session of this account in one of its workspaces, which may differ from this tab's. */
+/** Provides the session of this account in one of its workspaces, which may differ from this tab's workspace. */
 export const SessionIn = ({ account, view: { workspace, membership }, children }: InProps) => {
   useOwnLanguage(account.id)
   const permissions = permissionsOf(membership)
@@ -131,8 +131,8 @@ const ShellFrame = ({ children }: { children?: ReactNode }) => (
 )
 
 /**
- * Drops all loaded data, which belongs to the previous workspace. The service stores the choice: the next sign-in starts in this
- * workspace.
+ * Switches the workspace, and drops all loaded data, which belongs to the previous one. The service stores the choice: the next
+ * sign-in starts in this workspace.
  */
 export const useSwitchWorkspace = (): ((id: string, to?: string) => void) => {
   const client = useQueryClient()
@@ -142,7 +142,7 @@ export const useSwitchWorkspace = (): ((id: string, to?: string) => void) => {
     chooseWorkspace(id)
     navigate(to)
     void client.resetQueries()
-    // Affects only the next sign-in: a refusal changes nothing in this tab.
+    // Affects only the next sign-in, so an error changes nothing in this tab.
     void api.PUT('/v1/workspaces/current', { body: { workspace_id: id } }).catch(() => undefined)
   }
 }
@@ -154,7 +154,7 @@ export const useOpenIn = (): ((workspaceId: string, path: string) => void) => {
   return (id, path) => (id === workspace.id ? navigate(path) : switchTo(id, path))
 }
 
-/** Shows a form to people who may submit it. For others, says why it is missing and whom to ask. `action`: "make payments". */
+/** Shows a form to people who may submit it. Tells others why it is missing and whom to ask. `action`: "make payments". */
 export const Allowed = ({ permission, action, children }: { permission: Permission; action: string; children: ReactNode }) => {
   const { can, workspace, membership } = useSession()
   if (can(permission)) return children
@@ -192,7 +192,7 @@ const LoadFailure = ({ error, path, onRetry }: { error: unknown; path: string; o
   const [location] = useLocation()
   const switchTo = useSwitchWorkspace()
   const { data: elsewhere, isPending } = useWorkspaceOf(path, lost)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it is known
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once, when the workspace is known
   useEffect(() => {
     if (!elsewhere) return
     announce(t('switched_to', { workspace: elsewhere.name }))
@@ -202,17 +202,17 @@ const LoadFailure = ({ error, path, onRetry }: { error: unknown; path: string; o
   return <Failure error={error} onRetry={onRetry} />
 }
 
-/** Shown until a page's record is there: that it is loading, or why it failed. */
+/** Shown until a page's record has loaded: a placeholder, or the error. */
 export const LoadState = ({ query, path, rows = 3 }: { query: UseQueryResult<unknown>; path: string; rows?: number }) => {
   if (query.isPending) return <SkeletonCard rows={rows} />
   return query.isError && <LoadFailure error={query.error} path={path} onRetry={() => void query.refetch()} />
 }
 
-/** Loads a new page afterwards, so no data stays in memory for the next person. `to`: return path of the next sign-in. */
+/** Signs out, and loads a new document, so that no data stays in memory. `to`: return path of the next sign-in. */
 export const useSignOut = (to = '/') =>
   useMutation({
     mutationFn: async () => {
-      // The service ends the subscription with the session. Visible notifications are the browser's, so they are closed here.
+      // The service ends the subscription with the session. Visible notifications belong to the browser and are closed here.
       if (notifyChoices.get().push) await import('../lib/push.ts').then(({ forgetPush }) => forgetPush()).catch(() => undefined)
       return api.POST('/v1/auth/logout')
     },

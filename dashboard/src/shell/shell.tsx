@@ -59,7 +59,7 @@ const useArrival = (location: string) => {
     if (last.current === location) return
     const arrived = last.current !== '' || takeArrival()
     last.current = location
-    // The page's own focus stays.
+    // Keeps the focus in a field that the page has focused.
     if (main.current?.contains(document.activeElement) && document.querySelector(firstField)) return
     if (arrived) scrollTo(0, 0)
     if (arrived) main.current?.focus({ preventScroll: true })
@@ -136,7 +136,7 @@ export const Shell = ({ children }: { children: ReactNode }) => {
 
 const patienceMs = 1500
 
-/** Overlays the page, so nothing moves when it appears. A short break does not show it. */
+/** Bar shown while the connection is lost for longer than a moment. It overlays the page, so that nothing moves. */
 const ConnectionBar = () => {
   const state = useStore(connection)
   const [visible, setVisible] = useState(false)
@@ -160,7 +160,7 @@ const ConnectionBar = () => {
   )
 }
 
-/** Shows a freeze on every page. */
+/** Shows on every page that the account or the workspace is frozen, or the membership suspended. */
 const FrozenBanner = () => {
   const { workspace, account, membership, can } = useSession()
   const notes = [
@@ -189,7 +189,7 @@ const FrozenBanner = () => {
 
 const isApproval = (data: Record<string, unknown>): data is Schemas['Approval'] => 'payment' in data && 'decisions' in data
 
-/** Follows the stream, and announces approvals that wait for this person. */
+/** Follows the event stream, and announces approvals that wait for this person, and a balance that is too low. */
 const Attention = ({ waiting }: { waiting: number }) => {
   const { account, workspace, currency } = useSession()
   const { badge } = useStore(notifyChoices)
@@ -210,7 +210,7 @@ const Attention = ({ waiting }: { waiting: number }) => {
         run: () => openIn(event.workspace_id ?? workspace.id, '/'),
       })
     if (event.type !== 'approval.requested' || !isApproval(event.data) || !isForMe(event.data, account.id)) return
-    // An event may arrive before the list.
+    // An event may arrive before the list of workspaces.
     const list = await client.ensureQueryData(workspacesQuery).catch(() => undefined)
     const view = list?.data.find((candidate) => candidate.workspace.id === event.workspace_id)
     if (!view || !permissionsOf(view.membership).has('approval.decide')) return

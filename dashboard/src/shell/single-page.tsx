@@ -35,7 +35,7 @@ export const SinglePage = ({ title, children, wide = false, aside }: Props) => {
   )
 }
 
-/** Shown on every page without real money. */
+/** Badge on every page if money is simulated. */
 export const SandboxBadge = () =>
   isMoneySimulated() ? (
     <span className="sandbox-badge" title={t('brand.simulated')}>

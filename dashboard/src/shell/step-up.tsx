@@ -17,11 +17,11 @@ type Asked = 'no' | 'in a window' | { blocked: string }
 
 const startProof = () => api.POST('/v1/auth/proof/options')
 
-/** Offered only for passkeys older than this session: newer ones prove nothing. */
+/** Offered only for passkeys older than this session, because newer ones prove nothing. */
 const ByPasskey = ({ onProven }: { onProven: () => void }) => {
   const proving = useQuery({ queryKey: ['proof'], queryFn: startProof, enabled: hasPasskeys(), gcTime: 0 })
   const prove = useMutation({
-    // Requests a fresh challenge, because the dialog may have been open for long.
+    // Requests a fresh challenge, because the dialog may have been open for a long time.
     mutationFn: async () => {
       const passkey = await answerWithPasskey(await startProof())
       return api.POST('/v1/auth/proof', { body: { passkey } })
@@ -45,7 +45,7 @@ const Asking = ({ answer }: { answer: (proven: boolean) => void }) => {
   const identities = account?.identities ?? []
   const wallets = identities.filter(({ provider }) => provider === 'wallet')
   const flow = useWalletFlow({
-    // Accepts only a linked wallet: any other proves nothing.
+    // Accepts only a linked wallet, because any other proves nothing.
     prepare: (address) => {
       if (wallets.some(({ subject }) => subject.toLowerCase() === address.toLowerCase())) return prepareSignIn('link')(address)
       throw new WrongAccountError(t('proof.not_linked', { address: shortAddress(address) }))
@@ -54,7 +54,7 @@ const Asking = ({ answer }: { answer: (proven: boolean) => void }) => {
     done: () => answer(true),
   })
   useEffect(() => onProven(() => answer(true)), [answer])
-  /** Uses a separate window, so this page keeps typed text. The press itself opens the window, or the browser blocks it. */
+  /** Uses a separate window, so that this page keeps typed text. Only the click may open it: browsers block later windows. */
   const begin = () => {
     const opened = window.open('', '', 'popup,width=520,height=720')
     return (url: Promise<string>) =>
@@ -93,7 +93,7 @@ const Asking = ({ answer }: { answer: (proven: boolean) => void }) => {
   )
 }
 
-/** Opens when the service refused a request until the person confirms their identity. */
+/** Dialog that opens if the service refuses a request until the person confirms their identity. */
 export const StepUp = () => {
   const asking = useStore(stepUp)
   return asking && <Asking answer={asking.answer} />

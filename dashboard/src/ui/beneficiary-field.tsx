@@ -16,7 +16,7 @@ type Props = {
   autoFocus?: boolean
 }
 
-/** Chooses one beneficiary: from a list if it has all of them, else by typing part of the name. */
+/** Chooses one beneficiary: from a list if all are loaded, else by typing part of the name. */
 export const BeneficiaryField = ({ beneficiaries, value, onChange, emptyLabel, label = t('beneficiary'), ...field }: Props) => {
   const { all, complete, labelOf } = beneficiaries
   if (!complete) return <SearchField {...{ beneficiaries, value, onChange, emptyLabel, label, ...field }} />
@@ -40,7 +40,7 @@ export const BeneficiaryField = ({ beneficiaries, value, onChange, emptyLabel, l
   )
 }
 
-/** The service searches during typing. The browser shows the suggestions, so the keyboard works as usual. */
+/** Search field: the service searches during typing. The browser shows the suggestions, so the keyboard works as usual. */
 const SearchField = ({ beneficiaries, value, onChange, emptyLabel, hint, ...field }: Props & { label: string }) => {
   const { all, search, labelOf, isPending } = beneficiaries
   const offered = all.filter(({ status }) => status === 'active').map(({ id }) => ({ id, label: labelOf(id) }))
@@ -69,7 +69,7 @@ const SearchField = ({ beneficiaries, value, onChange, emptyLabel, hint, ...fiel
   )
 }
 
-/** Hides archived beneficiaries, which cannot be paid. */
+/** Chooses several beneficiaries. Archived ones are hidden, because they cannot be paid. */
 export const BeneficiariesField = ({ beneficiaries, ...field }: ManyProps & { beneficiaries: Beneficiaries }) => (
   <PickMany
     label={t('payee.only')}

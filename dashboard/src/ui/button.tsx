@@ -15,7 +15,7 @@ type ButtonProps = Look & {
   type?: 'button' | 'submit'
   /** Replaces the icon. */
   mark?: ReactNode
-  /** The request is under way: the button keeps its place and focus, and does nothing. */
+  /** Whether the request is under way. A busy button keeps its place and focus, and does nothing. */
   busy?: boolean
   disabled?: boolean
   describedBy?: string
@@ -27,7 +27,7 @@ type ButtonProps = Look & {
 
 const Spinner = () => <span className="spinner" aria-hidden="true" />
 
-/** Disabled buttons stay focusable: a keyboard must not lose its place when a button becomes busy. */
+/** Disabled buttons stay focusable, so that keyboard users do not lose their place when a button becomes busy. */
 export const Button = ({
   children,
   onClick,
@@ -78,7 +78,7 @@ export const FoldButton = ({ open, onChange, words }: FoldProps) => (
   </Button>
 )
 
-/** One of several ways to continue. The marks come first, aligned. */
+/** Button for one of several ways to continue. The marks come first, aligned. */
 export const WayButton = ({ mark, disabled = false, busy = false, onClick, children }: WayProps) => (
   <button
     type="button"
@@ -167,7 +167,7 @@ export const Secret = ({ value, label }: { value: string; label: string }) => (
 
 export const CodeBlock = ({ code, label }: { code: string; label: string }) => (
   <div className="stack-s">
-    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so a keyboard has to reach it */}
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the code scrolls, so the keyboard has to reach it */}
     <section className="code-block" tabIndex={0} aria-label={label}>
       {code}
     </section>
@@ -228,7 +228,7 @@ const paths = {
 
 export type IconName = keyof typeof paths
 
-/** Decoration beside text; never the only label. */
+/** Decoration beside text, never the only label. */
 export const Icon = ({ name, size = 18 }: { name: IconName; size?: number }) => (
   <svg
     width={size}

@@ -19,10 +19,10 @@ const height = 124
 const base = 112
 const gap = 0.28
 
-/** Share of the height for ordinary days beside one far above them: a batch of 200 payments must not flatten the rest. */
+/** Share of the height for ordinary days beside a few far above them: a batch of 200 payments must not flatten the rest. */
 const shareOfOthers = 0.75
 
-/** Cuts bars above the other days, if the highest of those is below a third of the highest day. Words give the amounts. */
+/** Cuts the bars of a few days, one or a tenth, if all others are below a third of the highest. A text gives the amounts. */
 const scaleOf = (amounts: readonly number[]): { most: number; cut: number } => {
   const [highest = 0] = [...amounts].sort((a, b) => b - a)
   const usual = Math.max(0, ...amounts.filter((amount) => amount < highest / 3))
@@ -54,7 +54,7 @@ const Plot = ({ most, days: [first, ...others], children }: PlotProps) => (
   </div>
 )
 
-/** Days as bars on their own scale, and the same numbers as a table. Marks only show the days with an amount. */
+/** Days as bars on their own scale, and the same numbers as a table. Marks show only on which days there was an amount. */
 export const DayChart = ({ days, currency, names }: Props) => {
   const { most, cut } = scaleOf(days.map(({ up }) => Number(up)))
   const above = days.filter(({ up }) => Number(up) > cut)
@@ -95,7 +95,7 @@ export const DayChart = ({ days, currency, names }: Props) => {
       )}
       <details>
         <summary className="small quiet">{t('chart.table')}</summary>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so a keyboard has to reach it */}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the table scrolls, so the keyboard has to reach it */}
         <section className="chart-table" tabIndex={0} aria-label={t('chart.by_day')}>
           <Table headings={[t('day'), { figures: names.up }, names.mark !== undefined && { figures: names.mark }]}>
             {[...days].reverse().map(({ date, up, mark }) => (
@@ -167,7 +167,7 @@ export const BalanceLine = ({ available, days, currency }: { available: string; 
     minor: BigInt(index === days.length - 1 ? available : (available_minor ?? available)),
   }))
   const [first, ...others] = line
-  // A line at zero shows nothing.
+  // A line at zero would show nothing.
   if (!first || line.every(({ minor }) => minor === 0n)) return null
   const least = others.reduce((low, day) => (day.minor < low.minor ? day : low), first)
   return (

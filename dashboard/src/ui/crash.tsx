@@ -1,11 +1,11 @@
 import { Component, type ReactNode } from 'react'
 import { t } from '../lib/language.ts'
 
-/** `at`: address of the content. A new address clears the error of the one before. */
+/** `at`: path of the content. A new path clears the error of the previous one. */
 type Props = { at?: string; children: ReactNode }
 type State = { error: Error | null; at: string | undefined }
 
-/** Shown after a bug in these pages. Requests that were already sent take effect. */
+/** Error page, shown after a bug in the dashboard. Requests that were already sent still take effect. */
 export class Crash extends Component<Props, State> {
   override state: State = { error: null, at: this.props.at }
 

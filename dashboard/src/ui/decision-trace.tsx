@@ -46,7 +46,7 @@ const Entry = ({ entry, currency, at }: { entry: TraceEntry; currency: string; a
   </li>
 )
 
-/** The checked rules in order, in plain words; of more than fifty, the most important. `at`: time of the check. Default: now. */
+/** The checked rules in order, in plain words. The service sends the most relevant fifty. `at`: time of the check, or now. */
 export const DecisionTrace = ({ decision, currency, at }: { decision: Decision; currency: string; at?: string }) => (
   <ol className="rows trace" aria-label={t('policy_checks')}>
     {grouped(decision.trace ?? []).map(({ title, entries }) => (

@@ -51,7 +51,7 @@ type TextProps = FieldProps &
   Omit<ComponentProps<'input'>, 'onChange' | 'list'> & {
     onChange: (value: string) => void
     mono?: boolean
-    /** Texts that the browser offers during typing. */
+    /** Texts that the browser suggests during typing. */
     suggestions?: readonly string[]
   }
 
@@ -112,7 +112,7 @@ type SelectProps<Value extends string> = FieldProps & {
   value: Value
   onChange: (value: Value) => void
   options: readonly Option<NoInfer<Value>>[]
-  /** Label for no choice, before the other options. */
+  /** Label of the empty choice, which comes before the other options. */
   emptyLabel?: string | undefined
   autoFocus?: boolean
 }
@@ -156,7 +156,7 @@ type MoneyProps = FieldProps & {
   autoFocus?: boolean
 }
 
-/** Place after as many digits as before the caret: separators come and go during typing. */
+/** Position of the caret after the same number of digits as before, because typing adds and removes separators. */
 const caretAfter = (grouped: string, before: string): number => {
   let left = before.replaceAll(',', '').length
   let index = 0
@@ -164,7 +164,7 @@ const caretAfter = (grouped: string, before: string): number => {
   return index
 }
 
-/** Takes an amount as people write it. `parseMajor` turns it into minor units. */
+/** Accepts an amount as people write it. `parseMajor` converts it to minor units. */
 export const MoneyField = ({ value, onChange, currency, large = false, autoFocus = false, ...field }: MoneyProps) => (
   <Field {...field}>
     {(wiring) => (

@@ -12,7 +12,7 @@ import { useDismiss } from './menu.tsx'
 
 type Filters = Pick<ReturnType<typeof useFilters>, 'any' | 'clear' | 'field'>
 
-/** First and last day of a list, as in the address. Limits count the same days. */
+/** First and last day of a list, kept in the URL. The days are in the time zone that limits use. */
 export const DayFilters = ({ filters: { field } }: { filters: Pick<Filters, 'field'> }) => {
   const zone = pageZone()
   return (
@@ -47,7 +47,7 @@ type Props = {
   children: ReactNode
 }
 
-/** A filter as a chip with its value, which unfolds its fields. Escape or a click elsewhere folds it. */
+/** A filter as a chip with its value, which unfolds its fields. Escape or a click elsewhere closes them. */
 export const FilterChip = ({ label, value, children }: Props) => {
   const [open, setOpen] = useState(false)
   const id = useId()
@@ -80,7 +80,7 @@ export const FilterChip = ({ label, value, children }: Props) => {
 
 type CsvProps = { path: string; query: Readonly<Record<string, unknown>>; name: string }
 
-/** Downloads a file of the service for the chosen workspace. */
+/** Downloads a file about the chosen workspace from the service. */
 export const download = async (path: string, query: CsvProps['query'], type = 'text/csv'): Promise<Blob> => {
   const params = new URLSearchParams(Object.entries(query).flatMap(([key, value]) => (value ? [[key, String(value)]] : [])))
   const headers = { accept: type, ...(chosenWorkspace() && { 'Workspace-Id': chosenWorkspace() ?? '' }) }
@@ -90,7 +90,7 @@ export const download = async (path: string, query: CsvProps['query'], type = 't
   return response.blob()
 }
 
-/** Exports everything that the filters match, not only the shown pages. */
+/** Exports all matches of the filters, not only the shown pages. */
 export const CsvButton = ({ path, query, name }: CsvProps) => {
   const save = useChange(() => download(path, query), {
     onDone: (file) => saveFile(`${name}.csv`, file),

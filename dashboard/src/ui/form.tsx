@@ -16,13 +16,13 @@ type FormProps = {
   children: ReactNode
 }
 
-/** Two presses within this time are one: the second may come before the page shows the sending. */
+/** Two submissions within this time count as one: the second may come before the page shows that the first is under way. */
 const doublePressMs = 600
 
 /** Turns off the browser's validation, because the fields show their own errors. */
 export const Form = ({ className, ready = true, busy, onSubmit, children }: FormProps) => {
   const sentAt = useRef(Number.NEGATIVE_INFINITY)
-  // After an answer, the form may be sent again at once.
+  // After an answer, the form may be sent again immediately.
   useEffect(() => {
     if (!busy) sentAt.current = Number.NEGATIVE_INFINITY
   }, [busy])
@@ -67,20 +67,20 @@ export const FormCard = ({ title, action, mutation, ready = true, large = false,
   </Form>
 )
 
-/** A change by a form: how to send it, its progress and its error. */
+/** The change that a form sends: a function that sends it, its progress and its error. */
 export type FormMutation = { isPending: boolean; error: unknown; mutate: () => void }
 
 type Settings<Result, Input> = {
   announcement?: string | ((result: Result) => string)
-  /** Queries to read again, by the first part of their keys. Even after a failure, which may leave a partial change. */
+  /** Queries to reload, by the first part of their keys. Reloaded even after a failure, which may leave a partial change. */
   outdates?: readonly string[] | undefined
   keeps?: ((result: Result) => { queryKey: QueryKey }) | undefined
   onDone?: (result: Result, input: Input) => void
-  /** Announces a failure, if the page has no place for it. */
+  /** Whether to announce a failure, because the page has no place for it. */
   announcesFailure?: boolean
 }
 
-/** A change by the service. `keyed` adds an idempotency key to a body, the same key for the same body. */
+/** A change that the service makes. `keyed` adds an idempotency key to a body, the same key for the same body. */
 export const useChange = <Result, Input = void>(
   change: (keyed: ReturnType<typeof useIdempotencyKey>, input: Input) => Promise<Result>,
   { announcement, outdates = [], keeps, onDone, announcesFailure = false }: Settings<Result, Input> = {},
@@ -114,12 +114,12 @@ type DialogProps = {
   busy?: boolean
 }
 
-/** First field to type in. Without one, the dialog itself gets the focus: no button must be pressed by accident. */
+/** First field to type in. Without one, the dialog itself gets the focus, so that no button is pressed by accident. */
 const fields = '.dialog-body :is(input:not([type="radio"], [type="checkbox"]), select, textarea)'
 
 type ModalProps = Pick<ComponentProps<'dialog'>, 'className' | 'aria-label' | 'aria-labelledby' | 'children'> & {
   onClose: () => void
-  /** Selector of the first focus; without a match, the dialog itself. Default: the browser's choice. */
+  /** Selector of the element to focus first. Without a match: the dialog itself. Default: the browser's choice. */
   first?: string
 }
 
@@ -128,7 +128,7 @@ export const Modal = ({ onClose, first, className, ...dialog }: ModalProps) => {
   const element = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const active = document.activeElement
-    // A dialog opened by a key has no opener: the focus then returns to the page, not to its start.
+    // A dialog opened by a shortcut has no opener: the focus then returns to the main content, not to the start of the page.
     const opener = active === document.body ? document.querySelector('main') : active
     const dialog = element.current
     dialog?.showModal()
@@ -182,9 +182,9 @@ export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmi
 type FormDialogProps = Pick<DialogProps, 'title' | 'onClose' | 'children' | 'wide' | 'ready'> & {
   action: string
   mutation: FormMutation
-  /** Marks a destructive action. */
+  /** Whether the action is destructive. */
   destructive?: boolean
-  /** Label of the other button, if "Cancel" could mean the action itself; or a button to replace it. */
+  /** Label of the other button, if "Cancel" could mean the action itself, or a replacement for that button. */
   keep?: ReactNode
 }
 
@@ -222,11 +222,11 @@ export const FormDialog = ({
 
 type OpenerProps = Omit<ComponentProps<typeof Button>, 'onClick'> & {
   dialog: (close: () => void) => ReactNode
-  /** False: hides the button. An open dialog stays. */
+  /** False: hides the button. An open dialog stays open. */
   offered?: boolean
   /** Shows only the icon, for a table row. */
   asIcon?: boolean
-  /** Opens the dialog at the start. */
+  /** Whether the dialog is open at first. */
   opened?: boolean
 }
 
@@ -255,7 +255,7 @@ type ConfirmProps<Result> = {
   onClose: () => void
 } & Pick<Settings<Result, void>, 'outdates' | 'keeps'>
 
-/** Explains a change, makes it after confirmation, announces it and closes. */
+/** Dialog that explains a change, makes it after confirmation, announces it and closes. */
 export const Confirm = <Result,>({
   children,
   harmless = false,
@@ -293,8 +293,8 @@ const randomKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
 /**
- * Adds a key for each form and content. A second click or a retry after a lost answer repeats the first request; a corrected form
- * is a new one. `of`: the purpose of the key, if the body does not identify it.
+ * Adds an idempotency key, the same for the same content of a form. A second click or a retry after a lost answer repeats the
+ * first request. A corrected form sends a new one. `of`: the purpose of the key, if the body does not identify it.
  */
 export const useIdempotencyKey = () => {
   const last = useRef<{ content: string; key: string } | null>(null)

@@ -15,7 +15,7 @@ const serviceAnswers = () =>
 
 const mark = 'reloaded'
 
-/** Loads the document anew, which names the current files. Only once: after another failure, the file itself is at fault. */
+/** Reloads the document, which names the current files. Only once: after a second failure, the file is at fault. */
 const reloadOnce = (): void => {
   if (readStored(mark, 'session') !== null) return
   keepStored(mark, 'yes', 'session')
@@ -24,7 +24,7 @@ const reloadOnce = (): void => {
 
 type Load<Props> = () => Promise<ComponentType<Props>>
 
-/** Retries a failed load with growing waits, or once online again. `onMissing`: the service answers, but has no such file. */
+/** Retries a failed load with growing waits, or once online again. `onMissing`: the service answers, but lacks the file. */
 const useLoaded = (isLoaded: boolean, load: () => Promise<void>, onMissing: () => void) => {
   const [failures, setFailures] = useState(0)
   const [attempt, setAttempt] = useState(0)
@@ -39,7 +39,7 @@ const useLoaded = (isLoaded: boolean, load: () => Promise<void>, onMissing: () =
         await load()
         if (isShown) again()
       } catch {
-        // Imports twice: a browser may cut off the first. Some browsers keep a failed import until the next document.
+        // Imports twice, because a browser may abort the first import. Some browsers keep a failed import until a reload.
         const isMissing = (await serviceAnswers()) && (await load().then(again, () => 'missing')) === 'missing'
         if (!isShown) return
         if (isMissing) onMissing()
@@ -77,7 +77,7 @@ const NotLoaded = ({ onRetry }: { onRetry: () => void }) => (
   </div>
 )
 
-/** Loads a page when it is opened, to keep the common script small. */
+/** Loads a page's code when the page is opened, to keep the common script small. */
 export const laterPage = <Props extends object>(load: Load<Props>) => {
   let Page: ComponentType<Props> | undefined
   return (props: Props) => {
@@ -94,7 +94,7 @@ export const laterPage = <Props extends object>(load: Load<Props>) => {
   }
 }
 
-/** A rarely needed part of a page. Until it loads, `Waiting` takes its place, and the page works without it. */
+/** A rarely needed part of a page. Until it has loaded, `Waiting` takes its place, and the page works without it. */
 export const laterPart = <Props extends object>(load: Load<Props>, Waiting: ComponentType<Props> = () => null) => {
   let Part: ComponentType<Props> | undefined
   return (props: Props) => {

@@ -24,7 +24,7 @@ export const LimitField = ({ name, ...field }: LimitProps) => (
   <MoneyField label={limitLabels[name]} optional {...field} {...(isUnreadable(field.value) && { error: unreadableAmount })} />
 )
 
-/** Explanation of each answer. */
+/** Explanation of each answer about new beneficiaries. */
 const newPayeeMeaning: Readonly<Record<ControlsDraft['new_payees'], string>> = {
   '': tLimit('payees.ask'),
   allow: tLimit('payees.allow'),
@@ -37,7 +37,7 @@ type FieldsProps = {
   currency: string
   error: unknown
   beneficiaries?: Beneficiaries | undefined
-  /** Controls that a client requested. The person may only narrow them. */
+  /** Controls that a client requested. The service accepts only narrower ones. */
   requested?: Controls | undefined
   /** False: hides the limits on amounts. */
   amounts?: boolean
@@ -82,7 +82,7 @@ export const ControlsFields = ({ draft, onChange, currency, error, beneficiaries
   )
 }
 
-/** Lifetimes in days. */
+/** Lifetimes in days. Empty: no end. */
 export const accessLifetimes = [
   ...['7', '30', '90'].map((value) => ({ value, label: tLimit('days', { value }) })),
   { value: '365', label: tLimit('year') },
@@ -91,7 +91,7 @@ export const accessLifetimes = [
 
 type Props = Omit<FieldsProps, 'draft' | 'onChange' | 'amounts'> & { value: Spending; onChange: (value: Spending) => void }
 
-/** Limits are prefilled; having none takes an explicit choice. */
+/** Choice between limits, which are prefilled, and no limit, which a person must choose explicitly. */
 export const SpendChoice = ({ value, onChange, ...fields }: Props) => (
   <div className="stack">
     <ChoiceField

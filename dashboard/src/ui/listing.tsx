@@ -17,7 +17,7 @@ type ItemProps = {
   note?: ReactNode
   /** Further details. */
   more?: ReactNode
-  /** Opens on a click anywhere in the row: `href` a page, `onOpen` an action. */
+  /** Target of a click anywhere in the row: `href` opens a page, `onOpen` runs an action. */
   href?: string
   onOpen?: () => void
   className?: string
@@ -75,12 +75,12 @@ type ListingProps<Item> = {
   query: Listed<Item>
   empty: ReactNode
   rows?: number | undefined
-  /** Shows only the first page, without a button for more. */
+  /** True: shows only the first page, without a button for more. */
   whole?: boolean | undefined
   children: (items: Item[]) => ReactNode
 } & Pick<CardProps, 'title' | 'label' | 'note' | 'actions' | 'footer'>
 
-/** Animates only rows that arrive and badges that change later. The first rows do not move. */
+/** Animates only rows that arrive and badges that change later, not the first rows. */
 export const LiveRows = ({ children }: { children: ReactNode }) => {
   const [live, setLive] = useState(false)
   useEffect(() => setLive(true), [])
@@ -97,7 +97,7 @@ export const Rows = <Item extends { id: string | number }>({ items, children }: 
   </ul>
 )
 
-/** Active and pending items; a press shows the ended ones. */
+/** Active and pending items. A button shows the ended ones. */
 export const Current = <Row extends { id: string; status: string }>({ none, ...rows }: RowsProps<Row> & { none: string }) => {
   const { items } = rows
   const [whole, setWhole] = useState(false)
@@ -204,7 +204,7 @@ export const Table = ({ headings, label, folded, className, bodies = false, chil
   </div>
 )
 
-/** Selection among these keys, limited to `most`, with its actions. */
+/** Selection of at most `most` of these keys, with functions that change it. */
 export const useSelection = (keys: readonly string[], most = Number.POSITIVE_INFINITY) => {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const chosen = keys.filter((key) => selected.has(key)).slice(0, most)
@@ -225,7 +225,7 @@ export const useSelection = (keys: readonly string[], most = Number.POSITIVE_INF
 
 type BarProps = { selection: ReturnType<typeof useSelection>; words: string; apart?: boolean; children: ReactNode }
 
-/** Selects all or nothing above a list, and describes the selection. `children`: actions. `apart`: a card above several lists. */
+/** Bar above a list that selects all or nothing and describes the selection. `apart`: as a card, above several lists. */
 export const SelectionBar = ({ selection, words, apart = false, children }: BarProps) => (
   <div className={cx('row row-between selection-bar', apart && 'card')}>
     <label className="check">

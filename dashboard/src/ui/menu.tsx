@@ -42,7 +42,7 @@ export const Menu = ({ label, button, children, up = false, right = false }: Men
     items.at((index + step) % items.length)?.focus()
   }
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: keys of the list inside
+    // biome-ignore lint/a11y/noStaticElementInteractions: handles the arrow keys of the list inside
     <div
       className="menu"
       ref={root}
@@ -73,7 +73,7 @@ export const Menu = ({ label, button, children, up = false, right = false }: Men
   )
 }
 
-/** Closes an unfolded part on Escape inside it or a press elsewhere. Escape returns the focus to its button. */
+/** Closes an unfolded part on Escape inside it or a click elsewhere. Escape returns the focus to its button. */
 export const useDismiss = (
   open: boolean,
   setOpen: (open: boolean) => void,

@@ -126,7 +126,7 @@ export const EmptyCard = (props: EmptyProps) => (
   </div>
 )
 
-/** Names and values. Names without a value are left out. The name '' is for a value that needs none, such as a copy button. */
+/** Names and values. A name without a value is left out. The name '' is for a value that needs no name, such as a button. */
 export const Facts = ({ facts, stacked = false }: { facts: Readonly<Record<string, ReactNode>>; stacked?: boolean }) => (
   <dl className={cx('facts', stacked && 'facts-stacked')}>
     {Object.entries(facts)
@@ -135,7 +135,7 @@ export const Facts = ({ facts, stacked = false }: { facts: Readonly<Record<strin
   </dl>
 )
 
-/** Placeholders in the height of the rows, so nothing moves when the rows arrive. */
+/** Placeholders with the height of the rows, so that nothing moves when the rows arrive. */
 export const SkeletonRows = ({ rows = 4 }: { rows?: number }) => (
   <ul className="rows" aria-label={t('loading')}>
     {Array.from({ length: rows }, (_, index) => (
@@ -208,7 +208,7 @@ export const Failure = ({ error, onRetry }: { error: unknown; onRetry?: () => vo
   )
 }
 
-/** Error of one field from a 400, for the field itself. */
+/** Message about one field, from an error that names fields. */
 export const fieldError = (error: unknown, path: string): string | undefined =>
   sentenceOf(
     error instanceof ApiError

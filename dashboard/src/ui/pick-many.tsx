@@ -23,7 +23,7 @@ type PickManyProps = ManyProps & {
   nameOf?: (value: string) => string
 }
 
-/** Chips of the chosen values and a field that adds more. Works by keyboard alone, with the browser's own suggestions. */
+/** Chips of the chosen values and a field that adds more. Works with only a keyboard, with the browser's own suggestions. */
 export const PickMany = ({
   value: chosen,
   onChange,
@@ -77,7 +77,7 @@ export const PickMany = ({
             onChange={(event) => {
               setEntered(event.target.value)
               onType?.(event.target.value)
-              // A click on a suggestion arrives as its whole text at once.
+              // A click on a suggestion arrives as a change to its whole text.
               if (offered.some((option) => option.label === event.target.value)) add(event.target.value)
             }}
             onKeyDown={(event) => {

@@ -21,7 +21,7 @@ type Provider = Schemas['Identity']['provider']
 
 export const providerNames: Readonly<Record<Provider, string>> = { google: 'Google', github: 'GitHub', wallet: 'Wallet' }
 
-/** Distinguishes identities: "Wallet 0x1234…abcd", "Google amina@example.com". */
+/** Name of a sign-in method: "Wallet 0x1234…abcd", "Google amina@example.com". */
 export const identityName = ({ provider, subject, email }: Schemas['Identity']): string =>
   `${providerNames[provider]} ${provider === 'wallet' ? shortAddress(subject) : (email ?? maskSubject(subject))}`
 

@@ -2,7 +2,7 @@ import { encode } from 'uqr'
 
 const border = 2
 
-/** Dark on white in either theme, as cameras expect. */
+/** QR code, dark on white in either theme, as cameras expect. */
 export const QrImage = ({ text, label }: { text: string; label: string }) => {
   const { data, size } = encode(text, { ecc: 'M', border })
   const dark = data.flatMap((row, y) => row.flatMap((on, x) => (on ? [`M${x} ${y}h1v1h-1z`] : [])))

@@ -2,7 +2,7 @@ import { t } from '../lib/language.ts'
 import { fromLocalInput, localInput, now, pageZone, zoneWords } from '../lib/time.ts'
 import { ChoiceField, TextField } from './field.tsx'
 
-/** Chosen time to send. `at`: text of the field, in the workspace's time zone. */
+/** Time chosen for sending. `at`: text of the field, in the workspace's time zone. */
 export type SendTime = { when: 'now' | 'later'; at: string }
 
 export const sendNow: SendTime = { when: 'now', at: '' }
@@ -11,7 +11,7 @@ const maxDaysAhead = 90
 const dayMs = 86_400_000
 const complete = /^\d{4}-\d\d-\d\dT\d\d:\d\d/
 
-/** The chosen instant, null for at once; or its problem, null while incomplete. */
+/** The chosen instant, null for now; or the problem with it, null while the text is incomplete. */
 export const readSendTime = ({ when, at }: SendTime): { at: string | null } | { problem: string | null } => {
   if (when !== 'later') return { at: null }
   if (!complete.test(at)) return { problem: null }
@@ -25,7 +25,7 @@ export const readSendTime = ({ when, at }: SendTime): { at: string | null } | { 
 
 type Props = { value: SendTime; onChange: (value: SendTime) => void; error?: string | undefined }
 
-/** Asks for a choice first: a half-typed time must never mean "at once". */
+/** Asks for the choice first, because a half-typed time must never mean "now". */
 export const SendLater = ({ value, onChange, error }: Props) => {
   const zone = pageZone()
   const read = readSendTime(value)

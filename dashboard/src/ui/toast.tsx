@@ -29,7 +29,7 @@ const ToastItem = ({ toast }: { toast: Toast }) => {
   }, [held, toast.id])
   const { action } = toast
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: it only stays longer under the pointer
+    // biome-ignore lint/a11y/noStaticElementInteractions: the toast only stays longer under the pointer
     <div className={`row toast tone-${toast.tone}`} onMouseEnter={() => setHeld(true)} onMouseLeave={() => setHeld(false)}>
       <Icon name={icons[toast.tone]} />
       <span className="grow">{toast.text}</span>

@@ -1,12 +1,12 @@
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
 
 const rowsInPart = 50
-/** Distance from the window at which a part is drawn. */
+/** Distance from the viewport at which a part is rendered. */
 const margin = '1000px 0px'
 
 type Props<Row> = { rows: readonly Row[]; columns: number; children: (row: Row) => ReactNode }
 
-/** Bodies of a long table. A part far from the window is an empty row of the same height. */
+/** Bodies of a long table. A part far from the viewport is an empty row of the same height. */
 export const VirtualRows = <Row,>({ rows, ...part }: Props<Row>) => {
   const [rowHeight, setRowHeight] = useState(0)
   const starts = Array.from({ length: Math.ceil(rows.length / rowsInPart) }, (_, part) => part * rowsInPart)
@@ -22,9 +22,9 @@ export const VirtualRows = <Row,>({ rows, ...part }: Props<Row>) => {
 }
 
 type PartProps<Row> = Props<Row> & {
-  /** Height of a row in the first part, used for parts not drawn yet. */
+  /** Average height of a row in the first part, used for parts that have not been rendered yet. */
   rowHeight: number
-  /** Only for the first part of the rows, which is always drawn: reports its measured row height. */
+  /** Receives the measured row height. Only for the first part, which is rendered at first. */
   onMeasure: ((rowHeight: number) => void) | undefined
 }
 
@@ -32,7 +32,7 @@ const Part = <Row,>({ rows, columns, rowHeight, onMeasure, children }: PartProps
   const body = useRef<HTMLTableSectionElement>(null)
   const [isNear, setIsNear] = useState(onMeasure !== undefined)
   const height = useRef<number | null>(null)
-  // Rows are higher in a narrow window, so every resize measures them again.
+  // Rows are taller in a narrow window, so every resize measures them again.
   useLayoutEffect(() => {
     const element = body.current
     if (!element || !isNear) return undefined
@@ -48,7 +48,7 @@ const Part = <Row,>({ rows, columns, rowHeight, onMeasure, children }: PartProps
   useEffect(() => {
     const element = body.current
     if (!element) return undefined
-    // Uses the last entry, the current state: a resize reports several at once.
+    // The last entry is the current state: a resize may report several entries together.
     const observer = new IntersectionObserver((entries) => setIsNear(entries.at(-1)?.isIntersecting ?? true), {
       rootMargin: margin,
     })

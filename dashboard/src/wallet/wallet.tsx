@@ -7,13 +7,13 @@ import { Button, CopyButton, Icon, WayButton } from '../ui/button.tsx'
 import { Failure, Notice } from '../ui/page.tsx'
 import { QrCode } from '../ui/qr-code.tsx'
 
-/** EIP-1193. */
+/** Wallet provider as in EIP-1193. */
 export type Provider = { request: (call: { method: string; params?: readonly unknown[] }) => Promise<unknown> }
 
-/** EIP-6963. `icon` is a data: URI by that standard; no other icon is shown. */
+/** Wallet as announced by EIP-6963, in which `icon` is a data: URI. No other icon is shown. */
 export type Wallet = { id: string; name: string; icon: string | null; provider: Provider }
 
-/** The wallet works, but this page needs another account of it. */
+/** The wallet works, but the page needs another account of that wallet. */
 export class WrongAccountError extends DeviceError {}
 
 const codeOf = (error: unknown): number | null =>
@@ -34,7 +34,7 @@ const request = async (provider: Provider, method: string, params: readonly unkn
   }
 }
 
-/** The address that the wallet shows us now. Asks for permission the first time. */
+/** The address of the wallet's current account. The wallet asks for permission the first time. */
 export const connectWallet = async ({ provider }: Wallet): Promise<string> => {
   const accounts = await request(provider, 'eth_requestAccounts')
   const first: unknown = Array.isArray(accounts) ? accounts[0] : undefined
@@ -50,7 +50,7 @@ export const chooseAccount = async ({ provider }: Wallet): Promise<void> => {
 const toHex = (text: string): string =>
   `0x${Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, '0')).join('')}`
 
-/** EIP-191, the readable text unchanged. */
+/** Signs the readable text unchanged (EIP-191). */
 export const signText = async ({ provider }: Wallet, address: string, text: string): Promise<string> => {
   const signature = await request(provider, 'personal_sign', [toHex(text), address])
   if (typeof signature !== 'string' || !signature.startsWith('0x')) throw new DeviceError(t('wallet.no_signature'))
@@ -79,7 +79,7 @@ addEventListener('eip6963:announceProvider', (event) => {
 })
 dispatchEvent(new Event('eip6963:requestProvider'))
 
-/** Browsers inside wallets on phones often know only the older `window.ethereum`. */
+/** The browser inside a phone's wallet app often offers only the older `window.ethereum`. */
 const legacy = (): Wallet | null => {
   const provider: unknown = 'ethereum' in window ? window.ethereum : undefined
   return isProvider(provider) ? { id: 'injected', name: t('wallet.of_browser'), icon: null, provider } : null
@@ -98,7 +98,7 @@ type State = { step: WalletStep; wallet: Wallet | null; address: string | null; 
 
 export type WalletFlow = State & {
   start: (wallet: Wallet) => void
-  /** Returns to the choice of wallets, and asks the wallet for another account. */
+  /** Asks the wallet for another account, and starts again with it. */
   changeAccount: () => void
 }
 
@@ -109,7 +109,7 @@ type Options<Result> = {
   done: (result: Result) => void
 }
 
-/** Connects, signs and sends. Each step is shown, so a person knows whether to look at this page or the wallet. */
+/** Connects, signs and sends. Each step is shown, so that a person knows whether to look at this page or the wallet. */
 export const useWalletFlow = <Result,>({ prepare, send, done }: Options<Result>): WalletFlow => {
   const [state, setState] = useState<State>({ step: 'idle', wallet: null, address: null, error: null })
   const run = async (wallet: Wallet, anew: boolean) => {
@@ -153,7 +153,7 @@ const walletLinks = (page: string): readonly { name: string; href: string }[] =>
 /** On a phone or tablet the wallet is an app. Elsewhere it is an extension, or on another device. */
 const isHandheld = (): boolean => matchMedia('(pointer: coarse) and (hover: none)').matches
 
-/** Where to get a wallet if this browser has none: its app on this phone, or on a phone beside this screen. */
+/** Ways to use a wallet if this browser has none: its app on this phone, or on a phone beside this screen. */
 export const NoWallet = () => {
   const handheld = isHandheld()
   return (
@@ -191,7 +191,7 @@ export const NoWallet = () => {
 
 const waiting = (step: WalletStep, { name }: Wallet): string => t(step === 'idle' ? 'wallet.send' : `wallet.${step}`, { name })
 
-/** Another account of the same wallet may be the right one. */
+/** Shown if another account of the same wallet may be the right one. */
 const WrongAccount = ({ flow }: { flow: WalletFlow }) => {
   const wrong =
     flow.error instanceof WrongAccountError ||

@@ -13,7 +13,7 @@ import { richAccount, tAccount } from './texts.ts'
 
 export type BeganHere = Schemas['BeganHere'] | null
 
-/** Queries that an end may affect, by the first part of their keys. */
+/** Queries that ending a session or a sign-in method outdates, by the first part of their keys. */
 export const outdatedByEnd = [
   'account',
   'sessions',
@@ -31,7 +31,7 @@ export const outdatedByEnd = [
 
 export const endQuery = (everything: boolean) => (everything ? { end: 'everything' as const } : {})
 
-/** Asked before the end, because the service cannot tell afterwards what began with an ended session or key. */
+/** Asked first, because once a sign-in method is unlinked, the service can no longer end everything that began with it. */
 export const WasItStolen = ({ stolen, onChange }: { stolen: boolean; onChange: (stolen: boolean) => void }) => (
   <ChoiceField
     label={tAccount('stolen')}
@@ -55,7 +55,7 @@ type Thing = {
   name: string
   note: string
   at: string
-  /** Label of what happened. Undefined: ended. Null: left to the person. */
+  /** Label of the outcome. Undefined: ended. Null: the person has to decide. */
   done?: string | null
   /** Loosened policy that the person can restore. */
   undo?: Loosened
@@ -70,7 +70,7 @@ const each = <Row extends { id: string }>(
   of: (row: Row) => Omit<Thing, 'id' | 'icon'>,
 ): Thing[] => rows.map((row) => ({ id: `${icon} ${row.id}`, icon, ...of(row) }))
 
-/** An accepted invitation is shown as its member. */
+/** Entries for everything that began. An accepted invitation is shown as its member. */
 const thingsOf = (began: NonNullable<BeganHere>): Thing[] => {
   const keys = new Set(began.api_keys.map(({ grant }) => grant.id))
   const agents = began.grants.filter(({ id }) => !keys.has(id))
@@ -129,7 +129,7 @@ const thingsOf = (began: NonNullable<BeganHere>): Thing[] => {
   ]
 }
 
-/** Sends the service's complete undo request, typed by its method. */
+/** Sends the complete undo request that the service provided, typed by its method. */
 const sendUndo = ({ id, workspace_id: workspace, undo: { method, body } }: Loosened) => {
   const there = inWorkspace(workspace)
   if (method === 'POST')
@@ -183,7 +183,7 @@ const Footnotes = ({ began }: { began: NonNullable<BeganHere> }) => (
   </>
 )
 
-/** `endAll`: absent if the ended thing is gone and cannot be ended again. */
+/** `endAll`: ends everything that began. Absent if the sign-in method is gone and cannot be ended again. */
 type Ended = { began: BeganHere; everything: boolean; endAll?: () => Promise<BeganHere> }
 
 const Began = ({ ended, onEnded, onClose }: { ended: Ended; onEnded: (ended: Ended) => void; onClose: () => void }) => {
@@ -226,7 +226,7 @@ const Began = ({ ended, onEnded, onClose }: { ended: Ended; onEnded: (ended: End
   )
 }
 
-/** Dialog after an end, shown only if something began there. */
+/** Dialog after ending a session or a sign-in method, shown only if something began with it. */
 export const useBegan = (): { show: (ended: Ended) => void; dialog: ReactNode } => {
   const [ended, setEnded] = useState<Ended | null>(null)
   const show = (one: Ended) => setEnded(one.began && thingsOf(one.began).length > 0 ? one : null)

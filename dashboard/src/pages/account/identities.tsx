@@ -17,7 +17,7 @@ import { prepareSignIn } from '../sign-in/provider-buttons.tsx'
 import { type BeganHere, endQuery, outdatedByEnd, useBegan, WasItStolen } from './began-here.tsx'
 import { richAccount, tAccount } from './texts.ts'
 
-/** Uses the public API, whose answer has the provider's address. */
+/** Links a provider through the public API, which answers with the provider's URL. */
 const LinkProvider = ({ provider }: { provider: 'google' | 'github' }) => {
   const link = useChange(() => api.POST('/v1/accounts/me/identities', { body: { provider, return_to: '/account' } }), {
     onDone: (answer) => {
@@ -130,7 +130,7 @@ const LinkDialog = ({ onClose }: { onClose: () => void }) => {
 
 type Relying = { mandates: number; decisions: number; isPending: boolean }
 
-/** Counts what ends with a wallet in all workspaces: its active mandates, and its approvals of unsent payments. */
+/** Counts the signatures that end with a wallet, in all workspaces: active mandates, and approvals of unsent payments. */
 const useRelying = ({ provider, subject }: Schemas['Identity']): Relying => {
   const isWallet = provider === 'wallet'
   const { data: workspaces } = useQuery({ ...workspacesQuery, enabled: isWallet })
@@ -171,14 +171,14 @@ const signedInQuery = (workspaceId: string) => ({
     ])
     const waiting = new Set([...payments, ...batches].flatMap(({ approval_id: id }) => (id === null ? [] : [id])))
     const isWaiting = ({ id }: Schemas['Approval']) => waiting.has(id)
-    // Reads given approvals only as far as scheduled payments depend on them.
+    // Loads approvals in status `approved` only until those of all scheduled payments are found.
     const approved = await everyPage(
       (cursor) => api.GET('/v1/approvals', query({ status: 'approved' as const }, cursor)),
       (read) => read.filter(isWaiting).length >= waiting.size - pending.filter(isWaiting).length,
     )
     return { mandates, approvals: [...pending, ...approved.filter(isWaiting)] }
   },
-  // A signature of a moment ago counts too.
+  // Always reloaded, because a recent signature counts too.
   staleTime: 0,
 })
 

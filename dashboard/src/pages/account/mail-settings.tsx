@@ -9,7 +9,7 @@ import { richAccount, tAccount } from './texts.ts'
 const path = '/v1/accounts/me/notification-settings'
 const topics = ['lists', 'balance', 'policies'] as const
 
-/** E-mail notifications: topics, addresses and language. A change takes effect at once. */
+/** Email notifications: topics, addresses and language. A change takes effect immediately. */
 export const MailSettings = () => {
   const { data, error } = useQuery(notificationSettingsQuery)
   const save = useChange((_, body: Body<typeof path, 'patch'>) => api.PATCH(path, { body }), {
@@ -18,7 +18,7 @@ export const MailSettings = () => {
   })
   if (!data) return <Card title={t('notifications')}>{error ? <Failure error={error} /> : <SkeletonRows rows={3} />}</Card>
   const { addresses, delivery } = data
-  // Shows a choice at once, before the service answers.
+  // Shows a choice immediately, before the service answers.
   const { approvals, language, ...told } = { ...data, ...(save.isPending && save.variables) }
   const refused = addresses.filter(({ refused_at: at }) => at !== null)
   return (

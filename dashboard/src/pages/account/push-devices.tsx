@@ -15,7 +15,7 @@ import { tAccount } from './texts.ts'
 
 const outdates = ['push subscriptions']
 
-/** Switches on push notifications in this browser. `refused`: the person or the browser did not allow them. */
+/** Turns on push notifications in this browser. `refused`: the person or the browser did not allow them. */
 const useSwitchOn = () => {
   const { account } = useSession()
   const [refused, setRefused] = useState(false)
@@ -48,7 +48,7 @@ const NoPush = () =>
     <p className="quiet small">{tAccount('push.cannot')}</p>
   )
 
-/** Browsers that get a notification of each approval while no page is open. */
+/** Browsers that get a notification of each new approval even while no page is open. */
 export const PushDevices = () => {
   const key = useQuery(pushKeyQuery)
   const query = useQuery(pushSubscriptionsQuery)
@@ -110,7 +110,7 @@ export const PushDevices = () => {
   )
 }
 
-/** Shown once, after the first approval in this browser. */
+/** Offers push notifications after the first approval in this browser, until the person answers. */
 export const PushAsk = () => {
   const key = useQuery(pushKeyQuery)
   const on = useSwitchOn()

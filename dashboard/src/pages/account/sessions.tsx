@@ -87,7 +87,7 @@ export const Sessions = () => {
   )
 }
 
-/** Ids of all active sessions but this one. */
+/** Ids of all active sessions except this one. */
 const findOthers = async (): Promise<string[]> => {
   const sessions = await everyPage((cursor) =>
     api.GET('/v1/accounts/me/sessions', { query: parametersOf({ limit: 100, cursor }) }),
@@ -116,7 +116,7 @@ const SignOutElsewhere = ({ onEnded }: { onEnded: Began['show'] }) => (
 
 type BeganLists = Record<string, readonly { id: string }[]>
 
-/** Merges two lists of what began, without duplicates. */
+/** Merges the lists of everything that began in two sessions, without duplicates. */
 const merged = (one: BeganLists, other: BeganLists): BeganLists =>
   Object.fromEntries(
     Object.entries(one).map(([kind, rows]) => [
@@ -125,7 +125,7 @@ const merged = (one: BeganLists, other: BeganLists): BeganLists =>
     ]),
   )
 
-/** Ends sessions, and merges what began in them. Ended sessions can be ended again, with everything that began there. */
+/** Ends sessions, and merges the lists of what began in them. A session can be ended again, with everything begun in it. */
 const endEach = async (ids: readonly string[], everything: boolean): Promise<BeganHere> => {
   let began: BeganHere = null
   for (const id of ids) {

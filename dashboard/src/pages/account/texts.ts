@@ -1,7 +1,7 @@
 import english from '../../../../texts/account.en.json' with { type: 'json' }
 import { readTexts } from '../../lib/language.ts'
 
-/** Texts of the account page, and of the offer of notifications. */
+/** Texts of the account page, and of the offer of push notifications. */
 export const { t: tAccount, rich: richAccount } = await readTexts(
   english,
   () => import('../../../../texts/account.sw.json', { with: { type: 'json' } }),

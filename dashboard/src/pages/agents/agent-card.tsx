@@ -15,7 +15,7 @@ type Props = { agent: Agent; ownerId: string; lastAct?: LastAct | undefined; ref
 const bindingOf = (agent: Agent): LimitUse | undefined =>
   ofGrant(agent, '').toSorted((one, other) => compareMinor(leftOf(one), leftOf(other)))[0]
 
-/** A key or an agent: use of its limit, its last act, and the switch that stops it. */
+/** A key or an agent: use of its limit, its last action, and the button that freezes it. */
 export const AgentCard = ({ agent, ownerId, lastAct, refusedWords }: Props) => {
   const { currency } = useSession()
   const people = usePeople()

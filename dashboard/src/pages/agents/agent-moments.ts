@@ -15,7 +15,7 @@ export type Moment = { key: string; at: string } & (
   | { kind: 'created' }
 )
 
-/** Moments from one list. `readTo`: time of the oldest row read, if older rows exist; null at the end of the list. */
+/** Moments from one list. `readTo`: time of the oldest loaded row if older rows exist, else null. */
 export type Part = { moments: readonly Moment[]; readTo: string | null }
 
 const minRunLength = 3
@@ -47,7 +47,7 @@ const mergeRuns = (moments: readonly Moment[]): Moment[] => {
   return lines
 }
 
-/** Newest first. Ends at the point to which every list was read: older moments may have gaps. */
+/** All moments, newest first, back to the point to which every list is loaded: older moments would have gaps. */
 export const timelineOf = (parts: readonly Part[]): Moment[] => {
   const from = Math.max(...parts.map(({ readTo }) => (readTo === null ? Number.NEGATIVE_INFINITY : Date.parse(readTo))))
   const known = parts

@@ -60,7 +60,7 @@ const useChanges = (grantId: string): Source => {
 
 const pageSize = 20
 
-/** Everything that a key or an agent did here, and all changes to it, newest first. */
+/** Everything that a key or an agent did in this workspace, and all changes to it, newest first. */
 const useAgentTimeline = ({ id: grantId, created_at: createdAt }: { id: string; created_at: string }) => {
   const { can } = useSession()
   const pays = can('payment.read')
@@ -204,7 +204,7 @@ const lineOf = (moment: Moment, { people, currency, kind }: Context): Line | nul
 
 type Grant = Pick<Schemas['Grant'], 'id' | 'kind' | 'created_at' | 'workspace_id'>
 
-/** A key's or an agent's acts, refusals with their remedies, and changes. Shown only in its own workspace. */
+/** Actions of a key or an agent, its refusals with their remedies, and changes to it. Shown only in its own workspace. */
 export const AgentTimeline = ({ grant }: { grant: Grant }) => {
   const { workspace } = useSession()
   return grant.workspace_id === workspace.id ? <Moments grant={grant} /> : null

@@ -13,7 +13,7 @@ import { type Agent, freezeOutdates, setFrozen, useWorkspaceAgents } from './age
 import { tAgents } from './list-texts.ts'
 import { tAgent } from './texts.ts'
 
-/** Stops all agents at once: the whole workspace's for a manager, else the person's own. */
+/** Stops all agents together: the whole workspace's for a manager, else the person's own. */
 const StopAll = ({ agents, manages }: { agents: readonly Agent[]; manages: boolean }) => (
   <ConfirmButton
     button={{ variant: 'danger', icon: 'freeze', children: tAgents('stop') }}
@@ -48,7 +48,7 @@ const Cards = ({ title, agents, actsOf }: CardsProps) => {
   )
 }
 
-/** Keys, connected agents and devices: whom each acts for, its limits, and how to stop it. */
+/** Keys, connected agents and devices, each with its owner, its limits, and a way to stop it. */
 export const AgentsPage = () => {
   const { workspace, can } = useSession()
   const { own, others, isPending, error, retry, manages } = useWorkspaceAgents(true)
@@ -94,7 +94,7 @@ type Acts = {
   refusedWords: string | undefined
 }
 
-/** Last act and refusals of 24 hours for each agent. Used agents beyond the newest payments need a request each. */
+/** Last action and recent refusals of each agent. An agent whose payments are not among the newest needs its own request. */
 const useLastActs = (agents: readonly Agent[]): ((id: string) => Acts) => {
   const { can } = useSession()
   const enabled = can('payment.read')
@@ -121,7 +121,7 @@ const useLastActs = (agents: readonly Agent[]): ((id: string) => Acts) => {
   }
 }
 
-/** One line for each kind of agent. All but the last sign in by themselves, and the person allows it on a page here. */
+/** One entry for each kind of agent. All but the last ask for access themselves, which a person allows on the consent page. */
 const ways = (origin: string): readonly { name: string; text: string; label: string; code: string }[] => [
   {
     name: 'Claude',

@@ -10,7 +10,7 @@ import { Badge } from '../../ui/page.tsx'
 
 type By = Schemas['Payment']['initiated_by']
 
-/** Whether an agent is frozen, as far as this person can see: own agents, and for a workspace manager all agents. */
+/** Whether an agent is frozen, as far as this person can see: their own agents, and for a workspace manager all agents. */
 const useIsFrozen = ({ account_id: owner, grant_id: id }: Pick<By, 'account_id' | 'grant_id'>): boolean => {
   const { account, can } = useSession()
   const own = owner === account.id
@@ -19,7 +19,7 @@ const useIsFrozen = ({ account_id: owner, grant_id: id }: Pick<By, 'account_id' 
   return rowsOf(own ? mine : everyone).some((grant) => grant.id === id && grant.frozen)
 }
 
-/** Shown beside the name of an agent that cannot move money now. */
+/** Badge beside the name of a frozen agent, which cannot move money. */
 export const FrozenBadge = ({ by }: { by: Pick<By, 'account_id' | 'grant_id'> }) =>
   useIsFrozen(by) && <Badge tone="info">{t('status.frozen')}</Badge>
 
@@ -34,7 +34,7 @@ export const setFrozen = async (id: string, own: boolean, frozen: boolean): Prom
 
 type Props = {
   agent: { id: string; label: string; frozen: boolean }
-  /** The agent belongs to the reader. */
+  /** Whether the agent belongs to the reader. */
   own: boolean
 }
 type ButtonProps = Props & Omit<ComponentProps<typeof DialogButton>, 'children' | 'dialog'>
@@ -47,7 +47,7 @@ export const FreezeAgent = ({ agent, own, ...button }: ButtonProps) => (
 )
 
 const ConfirmFreeze = ({ agent: { id, label, frozen: isFrozen }, own, onClose }: Props & { onClose: () => void }) => {
-  // Keeps the first question: after a lost answer the agent may be frozen, and a second press must not unfreeze it.
+  // Keeps the first question: after a lost answer the agent may be frozen, and a second click must not unfreeze it.
   const [frozen] = useState(isFrozen)
   const verb = frozen ? t('unfreeze') : t('freeze')
   return (
@@ -65,7 +65,7 @@ const ConfirmFreeze = ({ agent: { id, label, frozen: isFrozen }, own, onClose }:
   )
 }
 
-/** Stops the agent that requested a payment. Absent for people, for readers who may not, and for frozen agents. */
+/** Freezes the agent that requested a payment. Absent for people, for frozen agents, and for readers without permission. */
 export const FreezeButton = ({ by, asIcon = false }: { by: By; asIcon?: boolean }) => {
   const { account, can } = useSession()
   const frozen = useIsFrozen(by)

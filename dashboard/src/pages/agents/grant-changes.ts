@@ -16,7 +16,7 @@ const isState = (value: unknown): value is GrantState =>
 
 const stateOf = (value: unknown): GrantState | null => (isState(value) ? value : null)
 
-/** Changes from the audit log, which only owners and administrators read. It names the account of each change. */
+/** Changes from the audit log, which only owners and administrators can read. It names the account of each change. */
 export const changesInAudit = (entries: readonly Schemas['AuditEntry'][]): GrantChange[] =>
   entries
     .filter(({ action }) => action === 'grant.update' || action === 'grant.revoke')
@@ -28,7 +28,7 @@ export const changesInAudit = (entries: readonly Schemas['AuditEntry'][]): Grant
       after: action === 'grant.revoke' ? null : stateOf(after),
     }))
 
-/** Changes from the person's own events, newest first. The previous event has the state before. */
+/** Changes from the person's own events, newest first. The state before a change is in the previous event. */
 export const changesInEvents = (events: readonly Schemas['Event'][], grantId: string): GrantChange[] => {
   const own = events.filter(({ data }) => isRecord(data) && 'id' in data && data.id === grantId)
   return own.flatMap(({ id, type, created_at: at, data }, index): GrantChange[] => {
@@ -66,6 +66,6 @@ export const changeWords = ({ before, after }: GrantChange, currency: string): s
     ...limits.flatMap((name) => limitWords(name, sides, currency)),
     ...(others.some((key) => differ(sides.before[key], sides.after[key])) ? [tAgent('change.others')] : []),
   ]
-  // A workspace manager froze it, in addition to the member's own freeze.
+  // A workspace manager froze the agent in addition to the member's own freeze.
   return words.length === 0 && after.frozen ? [tAgent('change.frozen')] : words
 }

@@ -28,7 +28,7 @@ type AllProps = {
   children: ReactNode
 }
 
-/** Does the same to all shown items. Items that an agent adds meanwhile are left out. */
+/** Applies one action to all shown items. Items that an agent adds meanwhile are left out. */
 const ForAll = ({ ids, verb, count, harmless = false, change, label, ...confirm }: AllProps) => {
   const words = tAgent(`${verb}.what`, { what: count(ids.length) })
   return (
@@ -84,7 +84,7 @@ export const MadeBeneficiariesActs = ({ made, label = t('key_or_agent') }: ActsP
   )
 }
 
-/** Active policies that the grant created. Policies of people that it only changed are left out. */
+/** Active policies that the grant created. Leaves out policies that the grant only changed. */
 export const useMadePolicies = (grantId: string | null): Schemas['SpendingPolicy'][] => {
   const { can } = useSession()
   const made = useInfiniteQuery({ ...policiesMadeByQuery(grantId ?? ''), enabled: grantId !== null && can('policy.read') })
@@ -106,7 +106,7 @@ export const ArchiveMadePolicies = ({ made, by, ...rest }: PoliciesProps) => (
   </ForAll>
 )
 
-/** Beneficiaries and policies of an agent that still apply, to review, confirm or archive together. Empty if there are none. */
+/** Beneficiaries and policies of an agent that are not archived, to review, confirm or archive together. */
 export const MadeByAgent = ({ grantId, label }: { grantId: string; label: string }) => {
   const { can } = useSession()
   const payees = useInfiniteQuery({ ...madeByQuery(grantId), enabled: can('beneficiary.read') })

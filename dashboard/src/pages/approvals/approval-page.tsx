@@ -22,7 +22,7 @@ import { useAfterDecision } from './decide-dialog.tsx'
 import { DecisionCard } from './decision-card.tsx'
 import { PasteSignature, SignDecision, SignedText } from './sign-decision.tsx'
 
-/** The payment after the decision, live, and a link to the next approval. */
+/** The payment's progress after the decision, and a link to the next approval. */
 const PaymentOutcome = ({ approval, paymentId }: { approval: Schemas['Approval']; paymentId: string | null }) => {
   const payment = useQuery({ ...paymentQuery(paymentId ?? ''), enabled: paymentId !== null })
   const people = usePeople()
@@ -86,7 +86,7 @@ const ApprovalDetail = ({ approval }: { approval: Approval }) => {
   )
 }
 
-/** While pending, the rules' decision now; afterwards, their decision at the time of the request. */
+/** Decision of the rules: for a pending approval the current one, otherwise the one at the time of the request. */
 const PolicyChecks = ({ approval: { payment, signing, decision_now: now } }: { approval: Approval }) => {
   if (!payment)
     return (
@@ -101,10 +101,10 @@ const PolicyChecks = ({ approval: { payment, signing, decision_now: now } }: { a
   )
 }
 
-/** Approvals of this round, in order of discovery: "3 of 12" stays true after the first two leave the inbox. */
+/** Approvals of this review, in order of arrival, so that "3 of 12" stays true after the first two have left the inbox. */
 const round = createStore<readonly string[]>([])
 
-/** Place of an approval among those that wait for this person in any workspace, and the way to the next one. */
+/** Position of an approval among those that wait for this person in any workspace, and a function that opens the next one. */
 const useReviewQueue = ({ id }: Pick<Schemas['Approval'], 'id'>) => {
   const { forMe } = useInbox()
   const openIn = useOpenIn()
@@ -171,7 +171,7 @@ const ApprovalDetails = ({ approval, people }: { approval: Approval; people: (ac
   )
 }
 
-/** Link to a page without sign-in, for the device with the approver's wallet. */
+/** Link to a page that needs no sign-in, for the device with the approver's wallet. */
 const ShareLink = ({ approvalId }: { approvalId: string }) => {
   const link = `${location.origin}/approve/${approvalId}`
   return (

@@ -104,7 +104,7 @@ const useOpenApproval = (items: readonly InboxItem[]) => {
     openIn(items.find(({ approval }) => approval.id === id)?.workspace.id ?? workspace.id, `/approvals/${id}`)
 }
 
-/** Selects an approval. An approval with serious warnings must be opened first. */
+/** Selects an approval for a bulk decision. An approval that needs a closer look must be opened first. */
 const Tick = ({ item: { approval }, review }: { item: InboxItem; review: Review }) => {
   const fits = fitsBulk(approval)
   const what = subjectWords(approval)
@@ -176,18 +176,18 @@ const Decided = () => {
 type Props = {
   item: InboxItem
   people: (accountId: string) => string
-  /** Whether the list has several workspaces, so each row names its own. */
+  /** Whether the list has approvals of several workspaces, so that each row names its workspace. */
   named: boolean
   /** Previous row, which already shows the reason if it is the same. */
   above?: InboxItem | undefined
   check?: ReactNode
 }
 
-/** The rule, without the amount that the row shows. */
+/** Reason for the approval, without the amount, which the row shows. */
 const reasonOf = ({ approval }: InboxItem): string =>
   approvalSubject(approval).reason.replace(/, and [A-Z]{3}\s[\d,.]+ was requested/, '')
 
-/** Enough to decide without opening: amount, beneficiary, purpose, requester, reason and age. */
+/** Shows enough to decide without opening: amount, beneficiary, purpose, requester, reason and age. */
 const InboxRow = ({ item, people, named, above, check }: Props) => {
   const { approval, workspace } = item
   const openIn = useOpenIn()
@@ -239,7 +239,7 @@ const InboxRow = ({ item, people, named, above, check }: Props) => {
 
 type Approval = Schemas['Approval']
 
-/** Whether one of the approvals can now only be rejected. */
+/** Whether any of the approvals can now only be rejected. */
 const isStopped = (approvals: readonly Approval[]): boolean => approvals.some((approval) => approval.refusal_now)
 
 export const rowId = ({ id }: Pick<Approval, 'id'>): string => `row-${id}`
@@ -262,7 +262,7 @@ export const useReview = (approvals: readonly Approval[], open: (approval: Appro
   // Moves the focus after a decision: when the dialog has closed, and again when the decided rows are gone.
   const landing = useRef<{ on: string; decided: readonly string[] } | null>(null)
   const ids = approvals.map(({ id }) => id).join()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: when the dialog closes, and when other rows are there
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the dialog closes, and when the rows change
   useEffect(() => {
     if (!landing.current || deciding) return
     const { on, decided } = landing.current

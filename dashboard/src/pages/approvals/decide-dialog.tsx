@@ -62,7 +62,7 @@ export const lateIn = (error: unknown): Late | null => {
   return typeof by === 'string' && typeof at === 'string' ? { by, at, status } : null
 }
 
-/** Says that someone else has decided. `subject`: the approval, if there are several. */
+/** Message that someone else has already decided. `subject`: the approval's words, if there are several approvals. */
 export const LateDecision = ({ late: { by, at, status }, subject }: { late: Late; subject?: string | undefined }) => {
   const people = usePeople()
   const values = { who: capitalized(people(by)), what: subject ?? t('it'), at: <Time at={at} /> }
@@ -175,11 +175,11 @@ const decideOne = async (approval: Approval, choice: Choice, how: How): Promise<
   })
 }
 
-/** Decides one approval after the other. If one is refused, earlier ones are decided and later ones are not. */
+/** Decides one approval after the other. If one fails, earlier ones are decided and later ones are not. */
 export const useDecide = (approvals: readonly Approval[], choice: Choice, done: () => void) => {
   const client = useQueryClient()
   const after = useAfterDecision()
-  /** Reads again, because someone else may have decided or the text may have changed. */
+  /** Reloads, because someone else may have decided or the text may have changed. */
   const refresh = () => {
     for (const name of ['inbox', 'approvals', 'approval', 'payment']) void client.invalidateQueries({ queryKey: [name] })
   }

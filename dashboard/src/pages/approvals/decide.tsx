@@ -21,7 +21,7 @@ const useOwnDecision = (approval: Approval): Choice | undefined => {
   )?.decision
 }
 
-/** Why the reader cannot decide this approval; null if they can. */
+/** Reason why the reader cannot decide this approval. Null if they can. */
 export const useReasonCannotDecide = (approval: Approval): string | null => {
   const { can, account } = useSession()
   const people = usePeople()
@@ -34,7 +34,7 @@ export const useReasonCannotDecide = (approval: Approval): string | null => {
   return null
 }
 
-/** The buttons, always in view: the passkey first if the reader has one. */
+/** Decision buttons, always in view. If the reader has a passkey, its button comes first. */
 export const Decide = ({ approval, onDecided }: { approval: Approval; onDecided: () => void }) => {
   const [deciding, setDeciding] = useState<Choice | null>(null)
   const cannotDecide = useReasonCannotDecide(approval)

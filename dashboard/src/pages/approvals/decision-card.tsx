@@ -21,7 +21,7 @@ type Approval = Schemas['Approval']
 type Props = {
   approval: Approval
   people: (accountId: string) => string
-  /** "3 of 12", if several wait. */
+  /** "3 of 12", if several approvals wait. */
   place: string | null
   children: ReactNode
 }
@@ -92,7 +92,7 @@ const Reported = ({ verification, payment }: ReportedProps) => {
   return verification.checked_at && <Unchecked at={verification.checked_at} payment={payment} />
 }
 
-/** The payment method returned no name. A button asks again. */
+/** Shown if the rail returned no name. A button asks the rail again. */
 const Unchecked = ({ at, payment }: { at: string; payment: Schemas['PaymentSummary'] }) => {
   const { can, workspace } = useSession()
   const again = useChange(() => api.POST('/v1/beneficiaries/{id}/verify', { path: { id: payment.beneficiary.id } }), {

@@ -20,7 +20,7 @@ import { Badge, Notice, type Tone } from '../../ui/page.tsx'
 
 const tones: Readonly<Record<FactLevel, Tone>> = { danger: 'bad', warning: 'warn', info: 'info' }
 
-/** Formats in the reader's language. */
+/** Texts and time format in the reader's language. */
 const ways = { by: factTexts, when: fullTime }
 const moneyIn = (currency: string) => (minor: string) => moneyText(minor, currency)
 
@@ -31,7 +31,7 @@ type Props = {
   currency: string
 }
 
-/** Two words for each fact to see first, for a row. */
+/** A badge of a few words in a row, for each fact that an approver must see first. */
 export const FactBadges = ({ facts, of }: Omit<Props, 'currency'>) =>
   inOrder(facts)
     .filter(isHeadline)
@@ -41,7 +41,7 @@ export const FactBadges = ({ facts, of }: Omit<Props, 'currency'>) =>
       </Badge>
     ))
 
-/** Facts of a batch line, which shows payee and amount itself. */
+/** Facts of a batch line, without beneficiary and amount, which the line shows itself. */
 export const LineFacts = ({ facts, currency }: Omit<Props, 'of'>) =>
   facts.map((fact) => {
     const [item] = fact.items
@@ -53,7 +53,7 @@ export const LineFacts = ({ facts, currency }: Omit<Props, 'of'>) =>
     )
   })
 
-/** Dangerous or unusual facts with their payments, the most serious first. For a batch, also a summary of its names. */
+/** Dangerous or unusual facts with their payments, the most serious first. For a batch, a summary of its names follows. */
 export const FactNotices = ({ facts, of, currency }: Props) => {
   const names = namesSummary(facts, of, factTexts)
   return (

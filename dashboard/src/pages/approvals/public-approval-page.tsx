@@ -28,7 +28,7 @@ const ownText = (approval: Approval): Text => {
   return { ...approval, message: approval.signing.approve, payments_count: count, currency }
 }
 
-/** For the holder of a link: the whole text to sign, and every way to decide in this browser. */
+/** Page for the holder of a link: the whole text to sign, and every way to decide in this browser. */
 export const PublicApprovalPage = ({ id }: { id: string }) => {
   const account = useQuery({ ...accountQuery, enabled: !hasNoSession() })
   const read = useQuery({
@@ -37,7 +37,7 @@ export const PublicApprovalPage = ({ id }: { id: string }) => {
     refetchInterval: ({ state }) => state.data?.status === 'pending' && 5000,
   })
   const own = useOwnApproval(id, account.isSuccess)
-  // Shows the text that is decided: for a passkey the record's text, for a wallet the link's.
+  // The shown text must be the decided one: that of the person's own approval if they can see it, else that of the link.
   const text: Text | undefined = own.found ? ownText(own.found.approval) : read.data
   const title = text ? titleOfText(text.message) : t('payment_approval')
   return (
@@ -115,7 +115,7 @@ const PublicApproval = ({ id, text, account, own }: Props) => {
 
 type WaysProps = Props & { onDecided: (approval: Approval) => void; refresh: () => void }
 
-/** Every way to decide. The buttons of the first one stay in view. */
+/** Every way to decide. The buttons of the preferred way stay in view. */
 const Ways = ({ id, text, account, own, onDecided, refresh }: WaysProps) => {
   const wallets = useWallets()
   const reject = useQuery(approvalMessageQuery(id, 'reject'))

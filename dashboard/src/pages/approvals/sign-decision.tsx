@@ -9,7 +9,7 @@ import { Form } from '../../ui/form.tsx'
 import { Failure } from '../../ui/page.tsx'
 import { useWalletFlow, WalletPicker } from '../../wallet/wallet.tsx'
 
-/** Text to sign for each decision. Without its text, a decision cannot be signed. */
+/** Text to sign for each decision. A decision without a text cannot be signed. */
 export type Signing = {
   id: string
   messages: { readonly [C in Choice]?: string | undefined }
@@ -22,13 +22,13 @@ const decideBySignature = (id: string, body: { decision: Choice; signature: stri
   api.POST('/v1/approvals/{id}/decide-by-signature', { path: { id }, body })
 
 export const SignedText = ({ message }: { message: string }) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: it may scroll, so a keyboard has to reach it
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: the text may scroll, so the keyboard has to reach it
   <section className="message-block" tabIndex={0} aria-label={t('message_you_sign')}>
     {message}
   </section>
 )
 
-/** For wallets outside this browser: hardware, command line, another device. */
+/** Form for signatures by wallets outside this browser: hardware, command line, another device. */
 export const PasteSignature = ({ id, messages, onDecided }: Signing) => {
   const [signature, setSignature] = useState('')
   const [wanted, setWanted] = useState<Choice>('approve')
@@ -78,7 +78,7 @@ const SignOne = ({ id, choice, message, onDecided }: OneProps) => {
   return <WalletPicker flow={flow} label={`${choice}_with`} />
 }
 
-/** Decides with a wallet of this browser, signed in or not. */
+/** Decides with a wallet of this browser, with or without a sign-in. */
 export const SignDecision = ({ messages, ...rest }: Signing) => (
   <div className="stack-s">
     {choices.map((choice) => {

@@ -11,7 +11,7 @@ import { useWalletFlow, WalletPicker } from '../../wallet/wallet.tsx'
 import { useOwnPasskeys } from './decide-dialog.tsx'
 import { SignedText } from './sign-decision.tsx'
 
-/** The confirmation of a text: every route that takes one has the same body. */
+/** Confirmation of a text. Every route that takes one has the same body. */
 type TextConfirmation = Schemas['ConfirmSeparation'] & Schemas['ConfirmPolicyChange']
 
 type Props<Result> = {
@@ -20,7 +20,7 @@ type Props<Result> = {
   send: (confirmation: TextConfirmation) => Promise<Result>
   announcement: (result: Result) => string
   outdates: readonly string[]
-  /** Label of the button that confirms without a signature, if that may be enough. */
+  /** Label of the button that confirms without a signature. Absent if a signature is required. */
   unsignedLabel?: string
   onClose: () => void
 }

@@ -21,7 +21,7 @@ const rowsShown = 3
 
 const ownField = (title: string): string => `metadata.${title}`
 
-/** Whether the column can become a field of the person's own: it has a usable title, which means nothing else. */
+/** Whether the column can become a custom field: its title is usable, and has no other meaning. */
 const canBecomeOwnField = ({ title, meaning }: ListColumn): boolean =>
   title !== '' && meaning !== ownField(title) && columnOfTitle(title) !== title && columnOfTitle(ownField(title)) !== null
 
@@ -47,7 +47,7 @@ const shownOf = (item: Item, meaning: string | null, currency: string): string =
   return typeof value === 'string' ? value : ''
 }
 
-/** Meaning of each column, with the first rows as understood. */
+/** Meaning of each column, with the values of the first rows as the service reads them. */
 export const BatchColumns = ({ list, onChange }: { list: PaymentList; onChange: (list: PaymentList) => void }) => {
   const currency = useSession().account.balance.currency
   const { columns, rows } = list

@@ -13,13 +13,13 @@ import { Amount, Card, Empty, Failure, Notice, SkeletonRows, TextNotice } from '
 import { VirtualRows } from '../../ui/virtual-rows.tsx'
 import { LineFacts } from '../approvals/facts.tsx'
 
-/** Limits that keep the page light: lines to look at, and other lines. */
+/** Numbers of lines shown at first, which keep the page light: lines with facts, and other lines. */
 const maxFlaggedLines = 75
 const maxOtherLines = 25
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** Avoids a Blob of the parts: each of 2,000 takes a millisecond. */
+/** Joins the parts by hand, because a Blob takes a millisecond for each of 2,000 hashes. */
 const hash = async (...parts: readonly Bytes[]): Promise<Bytes> => {
   const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let end = 0
@@ -52,7 +52,7 @@ const merkleRoot = async (leaves: readonly string[]): Promise<string> => {
 
 type Line = Schemas['PaymentBatchLines']['lines'][number]
 
-/** A line for people. Everything but the last payment and the facts comes from the leaf: the shown data is the approved data. */
+/** A line as shown. Beneficiary, destination, amount and reference come from the leaf, so the approved data is shown. */
 type BatchLine = {
   paymentId: string
   index: number
@@ -97,7 +97,7 @@ const byFacts = (lines: readonly BatchLine[]): BatchLine[] =>
 
 type Props = { batch: Schemas['PaymentBatchSummary']; message: string }
 
-/** Every line of a pending batch, deviating ones first. Computes the root here, from the shown lines. */
+/** Lines of a pending batch, the ones with facts first. The browser computes the Merkle root from the loaded lines. */
 export const BatchLines = ({ batch, message }: Props) => {
   const lines = useQuery(batchLinesQuery(batch.id))
   if (lines.isPending)

@@ -94,7 +94,7 @@ const BatchDetail = ({ batch }: { batch: Batch }) => {
   const { can } = useSession()
   const readable = batch.approval_id !== null && can('approval.read')
   const { data: approval, isLoading } = useQuery({ ...approvalQuery(batch.approval_id ?? ''), enabled: readable })
-  // Waits for the approval, which comes first: shown later, it would push everything below it.
+  // Waits for the approval, which is shown first: if it came later, it would push down everything below.
   if (isLoading) return <SkeletonCard rows={4} />
   return (
     <>
@@ -179,7 +179,7 @@ const Earlier = ({ id }: { id: string }) => {
   return data && <Link href={`/payments/batches/${id}`}>{batchTitle(data)}</Link>
 }
 
-/** Key or agent that requested the batch: only its payments name it. */
+/** Person, key or agent that requested the batch. Only the payments of the batch name a key or an agent. */
 const RequestedBy = ({ batch }: { batch: Batch }) => {
   const { data } = useInfiniteQuery(batchPaymentsQuery(batch.id, {}))
   return <Requester by={data?.pages[0]?.data[0]?.initiated_by ?? { ...batch.initiated_by, label: null }} />
@@ -194,7 +194,7 @@ const Decided = ({ approval, decision }: { approval: Schemas['Approval']; decisi
 const inListOrder = (one: Schemas['Payment'], other: Schemas['Payment']): number =>
   (one.batch_index ?? 0) - (other.batch_index ?? 0)
 
-/** Payments in the order of the batch, which needs all pages. */
+/** Payments in the order of the batch, which requires all pages. */
 const Items = ({ batch }: { batch: Batch }) => {
   const { currency } = useSession()
   const [status, setStatus] = useState<PaymentStatus | undefined>()

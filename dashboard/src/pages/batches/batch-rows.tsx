@@ -15,7 +15,7 @@ type RowsProps = {
 
 const shownAtFirst = 100
 
-/** Rows with faults first, to correct in place; then the others. */
+/** Editable rows: first the ones with faults, to be corrected in place, then the others. */
 export const BatchRows = ({ list, faults, onCell, onRemove }: RowsProps) => {
   const [all, setAll] = useState(false)
   const [edited, setEdited] = useState<ReadonlySet<number>>(new Set())
@@ -23,7 +23,7 @@ export const BatchRows = ({ list, faults, onCell, onRemove }: RowsProps) => {
   const places = list.rows.toSorted((one, other) => Number(wrong.has(other.number)) - Number(wrong.has(one.number)))
   const shown = all ? places : places.slice(0, Math.max(shownAtFirst, wrong.size))
   const width = Math.max(list.columns.length, ...list.rows.map(({ cells }) => cells.length))
-  // Names columns without a title, so a person can look at their cells and move them.
+  // Names columns without a title, so that a person can look at their cells and move them.
   const columns = Array.from({ length: width }, (_, index) => ({
     index,
     title: list.columns[index]?.title || tList('column', { place: index + 1 }),

@@ -15,7 +15,7 @@ import { Facts, Failure, Notice, Time } from '../../ui/page.tsx'
 
 type Props = { list: PaymentList; error: unknown; faults: readonly RowFault[]; meant: boolean; onMeant: () => void }
 
-/** Faults to correct, each kind once with its rows. Faults of the whole batch come separately. */
+/** Faults to correct, each kind once with its rows. Faults of the whole batch are shown separately. */
 export const ListFaults = ({ list, error, faults, meant, onMeant }: Props) => {
   const currency = useSession().account.balance.currency
   const {
@@ -98,7 +98,7 @@ type PreviewProps = { list: PaymentList; preview: Preview; meant: boolean; onMea
 
 const maxShown = 20
 
-/** Preview once every row can be paid. Asks once about possible duplicates. */
+/** Preview of a batch whose rows can all be paid. Asks once about possible duplicates. */
 export const ListPreview = ({ list, preview, meant, onMeant }: PreviewProps) => {
   const { items, currency } = preview
   const rowOf = (index: number | null) => list.rows[index ?? -1]?.number

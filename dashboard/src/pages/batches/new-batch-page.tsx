@@ -32,7 +32,7 @@ import { announce } from '../../ui/toast.tsx'
 import { BatchColumns } from './batch-columns.tsx'
 import { BatchRows } from './batch-rows.tsx'
 
-// Code for the result of a check loads after the first check.
+// The code for the result of a check loads with the first result.
 const ListFaults = laterPart(async () => (await import('./list-checked.tsx')).ListFaults)
 const ListPreview = laterPart(async () => (await import('./list-checked.tsx')).ListPreview)
 
@@ -65,7 +65,7 @@ const NewBatch = ({ initial = noDraft }: { initial?: Draft }) => {
   return <ChooseList onRead={(read) => draft.set({ list: read, name: read.name })} />
 }
 
-/** Starts with the rows of an earlier batch. */
+/** A new batch that starts with the rows of an earlier one. */
 const Again = ({ id }: { id: string }) => {
   const batch = useQuery(batchQuery(id))
   const read = useEvery(batchPaymentsQuery(id, {}))
@@ -94,7 +94,7 @@ const attempt = async <Answer,>(
   }
 }
 
-/** A refusal names the first hundred fields. The other rows are checked again without those, until all faults are known. */
+/** An error names at most a hundred fields, so the remaining rows are checked again until all faults are known. */
 const faultsOf = async (list: PaymentList, check: (rest: PaymentList) => ReturnType<typeof attempt>, refused: Refusal) => {
   const faults: RowFault[] = []
   for (let last: Refusal | null = refused; last; ) {
@@ -104,7 +104,7 @@ const faultsOf = async (list: PaymentList, check: (rest: PaymentList) => ReturnT
     const next = await check(rest)
     last = 'answer' in next ? null : next
   }
-  // The placeholder that the page sends for a shifted row means nothing to a person.
+  // Replaces messages about the placeholder that the page sends for an unreadable row.
   return faults.map((fault) => {
     const row = fault.param === 'row' && list.rows.find(({ number }) => number === fault.row)
     return row ? { ...fault, message: rowFault(list, row) ?? fault.message } : fault
@@ -112,7 +112,7 @@ const faultsOf = async (list: PaymentList, check: (rest: PaymentList) => ReturnT
 }
 
 type Preview = Awaited<ReturnType<typeof paymentLists.check>>
-/** Result of a check. The batch may have changed since. */
+/** Result of a check. `asked`: the checked batch, which may have changed since. */
 type Checked = { asked: string; preview: Preview | null; error: unknown; faults: RowFault[] }
 
 const Review = ({ list, draft }: { list: PaymentList; draft: ReturnType<typeof useDraft<Draft>> }) => {

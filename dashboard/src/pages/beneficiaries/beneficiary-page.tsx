@@ -41,7 +41,7 @@ const referenceText = (beneficiary: Beneficiary): string => {
   return hasAccounts(rail) ? tPayee('none_till') : tPayee('optional')
 }
 
-/** A person confirms the beneficiary once. */
+/** Asks a person to confirm the beneficiary, which is needed only once. */
 const Proposed = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   const { can } = useSession()
   const people = usePeople()
@@ -154,7 +154,7 @@ const Acts = ({ beneficiary }: { beneficiary: Beneficiary }) => {
 type Props = { beneficiary: Beneficiary; onClose: () => void }
 
 const ConfirmFreeze = ({ beneficiary: { id, display_name: name, status }, onClose }: Props) => {
-  // Keeps the first question: after a lost answer a second press must not undo the first.
+  // Keeps the first question: after a lost answer, a second click must not undo the first.
   const [frozen] = useState(status === 'frozen')
   const freeze = frozen ? t('unfreeze') : t('freeze')
   return (
@@ -186,7 +186,7 @@ const reports = {
   daily_limit: tPayee('reported.limit'),
 } as const
 
-/** Name of the number's holder, as the payment method reports it. */
+/** Registered name of the number, and the result of its check. */
 const BeneficiaryName = ({ beneficiary, manages }: { beneficiary: Beneficiary; manages: boolean }) => {
   const { verification } = beneficiary
   const again = useChange(() => api.POST('/v1/beneficiaries/{id}/verify', { path: { id: beneficiary.id } }), {
@@ -221,7 +221,7 @@ const BeneficiaryName = ({ beneficiary, manages }: { beneficiary: Beneficiary; m
   )
 }
 
-/** Payments to one beneficiary. If each payment names an account, also those to one account. */
+/** Payments to one beneficiary. If each payment names an account, the list can be filtered by account. */
 const PaymentsTo = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   const [account, setAccount] = useState('')
   const account_reference = useDebounced(account.trim(), 200) || undefined
@@ -271,7 +271,7 @@ const EditBeneficiary = ({ beneficiary, onClose }: Props) => {
     type: beneficiary.type,
     required: beneficiary.account_reference_required,
   })
-  // A paybill's account decides the recipient, so it does not change.
+  // On a paybill, the account decides the recipient, so this setting cannot be changed.
   const changesReference = !hasAccounts(beneficiary.payment_rail)
   const save = useChange(
     () => {

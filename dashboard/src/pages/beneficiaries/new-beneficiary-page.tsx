@@ -25,7 +25,7 @@ const BeneficiaryForm = () => {
   const [, navigate] = useLocation()
   const [params] = useSearchParams()
   const { value, set, clear } = useDraft('beneficiary', account.id, () => emptyBeneficiary)
-  // In the first steps, the next page is the payment to this beneficiary.
+  // The first steps set `then_pay`: the next page is the payment to this beneficiary.
   const go = (id: string) => navigate(params.has('then_pay') ? `/payments/new?beneficiary=${id}` : `/beneficiaries/${id}`)
   const save = useChange((keyed) => api.POST('/v1/beneficiaries', keyed(bodyOf(value))), {
     announcement: (beneficiary) => tPayee('add.done', { display_name: beneficiary.display_name }),
@@ -44,7 +44,7 @@ const BeneficiaryForm = () => {
   )
 }
 
-/** The duplicate already exists: a person who did not want it archives it. */
+/** Shown after saving a duplicate: it already exists, so a person who did not want it archives it. */
 const SameNumber = ({ beneficiary, onKeep }: { beneficiary: Schemas['CreatedBeneficiary']; onKeep: () => void }) => {
   const [, navigate] = useLocation()
   const [first] = beneficiary.warnings

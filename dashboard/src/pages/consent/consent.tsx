@@ -76,7 +76,7 @@ const ConsentForm = ({ authorization }: { authorization: Authorization }) => {
     onSuccess: ({ redirect_to: to }) => location.assign(to),
   })
   const from = places.find(({ id }) => id === place)?.name ?? workspace.name
-  // Only the app's own request: suggestions and changes by the person are shown below.
+  // The sentence has only the app's own request. Suggestions and the person's changes are shown below it.
   const amounts = hasAmount(authorization.spending_controls)
   const sentence = pays
     ? tConsent('wants_to_pay', {
@@ -155,7 +155,7 @@ const ConsentForm = ({ authorization }: { authorization: Authorization }) => {
   )
 }
 
-/** The deciding account, and a way to change it. */
+/** The account that decides, and a link to change it. */
 const SignedInAs = () => {
   const { account } = useSession()
   const signOut = useSignOut(location.pathname + location.search)
@@ -175,7 +175,7 @@ const SignedInAs = () => {
 
 type Props = { authorization: Schemas['OAuthAuthorization']; sentence: string }
 
-/** Requester, requested access and redirect host: a forged request cannot hide these. */
+/** Client, requested access and redirect host, which a forged request cannot hide. */
 const RequestSummary = ({ authorization, sentence }: Props) => {
   const { client, redirect_host: host, redirect_is_local: local, flow, user_code: code } = authorization
   const verified = client.verified_host !== null
@@ -218,7 +218,7 @@ const RequestSummary = ({ authorization, sentence }: Props) => {
 
 const inSentence = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
 
-/** Permissions in words. Always lists those that move money or change rules; the others only if there are few. */
+/** Permissions in words. Always lists the ones that move money or change rules; lists the others only if there are few. */
 const canWords = (chosen: readonly Permission[]): string => {
   const [powerful, harmless] = [chosen.filter(isPowerful), chosen.filter((permission) => !isPowerful(permission))]
   const rest =
@@ -249,9 +249,9 @@ const newPayees: Readonly<Record<'allow' | 'require_approval' | 'deny', string>>
 
 type TermsProps = {
   chosen: readonly Permission[]
-  /** Null while invalid or not chosen yet. */
+  /** Null while the limits are invalid or not chosen yet. */
   controls: Controls | null
-  /** Whether the app requested any amount. If not, the amounts are this page's suggestion. */
+  /** Whether the app requested limits on amounts. If not, the amounts are this page's suggestion. */
   requested: boolean
   currency: string
   endsAt: string | null

@@ -16,7 +16,7 @@ const outcomes: Readonly<Record<string, { title: string; text: string }>> = {
   denied: { title: tConsent('device.denied'), text: tConsent('device.denied_note') },
 }
 
-/** For agents without a browser: enter the code from the device, then decide as on the consent page. */
+/** For agents without a browser: the person enters the code from the device, then decides as on the consent page. */
 export const DevicePage = () => {
   const [params, setParams] = useSearchParams()
   const code = params.get('user_code') ?? ''

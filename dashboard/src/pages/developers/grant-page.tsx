@@ -17,7 +17,7 @@ import { tAgent } from '../agents/texts.ts'
 import { GrantActions, GrantUsage, GrantView } from './grant-view.tsx'
 import { SecretDialog } from './secret-dialog.tsx'
 
-// Few people manage other members' agents.
+// Loads on demand: few people manage other members' agents.
 const MemberGrantPage = laterPage(async () => (await import('../workspace/member-grant-page.tsx')).MemberGrantPage)
 
 type Grant = Schemas['Grant']
@@ -100,7 +100,7 @@ const overlaps = [
   { value: '86400', label: tAgent('old.day') },
 ]
 
-/** Creates a key with the same limits. The old key may work a little longer, so no program stops. */
+/** Creates a key with the same limits. The old key can keep working for a while, so that no program stops. */
 const RotateKey = ({ apiKey: { id, name }, onClose }: { apiKey: Schemas['ApiKey']; onClose: () => void }) => {
   const [overlap, setOverlap] = useState('3600')
   const rotate = useChange(
@@ -116,7 +116,7 @@ const RotateKey = ({ apiKey: { id, name }, onClose }: { apiKey: Schemas['ApiKey'
   )
 }
 
-/** Nulls for the limits left empty: an omitted limit would stay. */
+/** Nulls for the limits left empty, because an omitted limit would stay. */
 const removed = {
   per_payment_limit_minor: null,
   daily_limit_minor: null,

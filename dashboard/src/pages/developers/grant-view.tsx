@@ -28,7 +28,7 @@ const MadeByAgent = laterPart(async () => (await import('../agents/made-by-agent
 type Grant = Schemas['Grant']
 type ActionsProps = {
   grant: Grant
-  /** The grant belongs to the reader. */
+  /** Whether the grant belongs to the reader. */
   own: boolean
   revoke: () => Promise<unknown>
   effect: string
@@ -64,7 +64,7 @@ export const RevokeButton = ({ label, revoke, effect, small = false }: RevokePro
 
 type Props = {
   grant: Grant
-  /** Whether it can still be used: neither revoked nor expired. */
+  /** Whether the grant can still be used: neither revoked nor expired. */
   live: boolean
   /** Effect of a freeze, and who can end it. */
   frozenText: string
@@ -99,7 +99,7 @@ export const GrantView = ({ grant, live, frozenText, facts, limitActions }: Prop
 const LimitFacts = ({ grant: { spending_controls: controls } }: Pick<Props, 'grant'>) => {
   const { currency } = useSession()
   const nameOf = useBeneficiaryNames(controls.beneficiary_ids ?? [])
-  // `on_duplicate` limits nothing.
+  // `on_duplicate` alone is not a limit.
   if (Object.keys(controls).every((name) => name === 'on_duplicate'))
     return (
       <TextNotice tone="warn" title={tAgent('no_limits')}>

@@ -15,7 +15,7 @@ import { DevelopersLayout } from './developers-layout.tsx'
 import { GrantUsage } from './grant-view.tsx'
 import { richDev, tDev } from './texts.ts'
 
-// Few programs need a client.
+// Loads on demand: few programs need an OAuth client.
 const NewClient = laterPart(async () => (await import('./new-client.tsx')).NewClient)
 
 type ApiKey = Schemas['ApiKey']

@@ -12,7 +12,7 @@ const methods = [
   { value: 'client_secret_post', label: tDev('client.body') },
 ] as const
 
-/** Registers a client for a program with fields for an id and a secret. No account owns it: each grant is a person's consent. */
+/** Registers an OAuth client for a program that needs a client ID and secret. No account owns it: people consent to it. */
 export const NewClient = ({ onClose }: { onClose: () => void }) => {
   const [draft, setDraft] = useState({ name: '', redirects: '', method: 'client_secret_basic' })
   const redirects = draft.redirects.split(/\s+/).filter(Boolean)

@@ -43,7 +43,7 @@ export const NewKeyPage = () => {
 
 const maxLookedAt = 10
 
-/** Suggests limits from the daily spending of the person's other agents, never from payroll; without any, small ones. */
+/** Suggests limits from the daily spending of the person's other agents, never from payroll. Otherwise, default limits. */
 const Suggested = () => {
   const { can, workspace } = useSession()
   const isStarter = useSearchParams()[0].has('starter')
@@ -55,7 +55,7 @@ const Suggested = () => {
   const summaries = useQueries({
     queries: ids.map((id) => ({ ...paymentsSummaryQuery({ grant_id: id }), enabled: can('payment.read') })),
   })
-  // Keeps the first answer: the created key is another agent, and must not restart the form.
+  // Keeps the first result: the created key is another agent, and must not restart the form.
   const [days, setDays] = useState<Parameters<typeof suggestedSpending>[0] | null>(null)
   const isKnown = !grants.isLoading && !summaries.some(({ isLoading }) => isLoading)
   if (days === null && isKnown) setDays(summaries.flatMap(({ data }) => data?.by_day ?? []).filter(({ count }) => count > 0))

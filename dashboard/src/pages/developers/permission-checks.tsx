@@ -6,7 +6,7 @@ import { tAgent } from '../agents/texts.ts'
 
 type Props = { offered: readonly Permission[]; chosen: readonly Permission[]; onChange: (chosen: Permission[]) => void }
 
-/** Permissions in words, in one order everywhere. Marks those that move money or change rules. */
+/** Permissions in words, in the same order everywhere. A badge marks the ones that move money or change rules. */
 export const PermissionChecks = ({ offered, chosen, onChange }: Props) => (
   <fieldset className="stack-s">
     <legend className="visually-hidden">{tAgent('permissions.title')}</legend>

@@ -74,7 +74,7 @@ export const RequestsPage = () => {
   )
 }
 
-/** A refused payment request exists only in the list of refusals. */
+/** Path with a link to its resource. A refused payment request is only in the list of refusals. */
 const PathOf = ({ path, error }: { path: string; error: string | null }) => {
   const href = requestHref(path) ?? (path === '/v1/payments' && error !== null ? '/payments/refused' : null)
   return (

@@ -7,9 +7,9 @@ import { tDev } from './texts.ts'
 
 type MadeKey = Answer<'/v1/accounts/me/api-keys', 'post'>
 
-/** Shows the key once. If the first answer was lost, so was its key, and the key is replaced. */
+/** Shows the key once. If the first answer was lost, the key is lost too, and the person can replace it. */
 export const SecretDialog = ({ title, made, onClose }: { title: string; made: MadeKey; onClose: () => void }) => {
-  // Another key with the same limits. The unseen key stops at once.
+  // Creates another key with the same limits. The unseen key stops working immediately.
   const again = useChange(
     (keyed, { id }: MadeKey): Promise<MadeKey> =>
       api.POST('/v1/accounts/me/api-keys/{id}/rotate', { path: { id }, ...keyed({ overlap_seconds: 0 }, id) }),

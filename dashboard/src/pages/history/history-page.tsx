@@ -105,7 +105,7 @@ const OwnHistory = () => {
   )
 }
 
-/** Groups entries of one batch: held together, paid one by one. A late success was charged without a hold, so it is separate. */
+/** Groups entries of the same type in one batch. A late success was charged without a hold, so it is not grouped. */
 const keyOf = ({ type, batch, amount_minor: minor }: Entry): string | null =>
   (type === 'payment' || type === 'fee') && minor !== '0' ? null : batch && `${type} ${batch.id}`
 
@@ -148,7 +148,7 @@ const Line = ({ entry, minor, held, children }: { entry: Entry; minor: string; h
   )
 }
 
-/** Entries of one batch in one line, with their total. Unfolds to single entries. */
+/** Entries of one batch in one line with their total, which unfolds to single entries. */
 const ListEntries = ({ entries }: { entries: readonly [Entry, ...Entry[]] }) => {
   const [open, setOpen] = useState(false)
   const [newest] = entries

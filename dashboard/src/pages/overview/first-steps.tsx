@@ -25,7 +25,7 @@ type Step = { title: string; text: string; done: boolean; action: (variant: Vari
 
 const some = (query: { data?: { pages: { data: unknown[] }[] } | undefined }) => (query.data?.pages[0]?.data.length ?? 0) > 0
 
-/** Once there are payments and an agent or key, the steps count as done, and nothing more is read for them. */
+/** Which steps are done. With payments and an agent or key, all steps count as done, and nothing more is loaded for them. */
 export const useHas = () => {
   const { ofTeam, can } = useSession()
   const grants = useInfiniteQuery(grantsQuery)
@@ -58,7 +58,7 @@ const start = (href: string, label: string, variant: Variant) => (
   </LinkButton>
 )
 
-/** Steps from an empty account to a first payment, in any order. The card disappears once all are done. */
+/** Steps from an empty account to a first payment and agent, in any order. Hidden once all steps count as done. */
 export const FirstSteps = () => {
   const { ownsBalance, can, currency } = useSession()
   const has = useHas()
@@ -139,7 +139,7 @@ export const FirstSteps = () => {
   )
 }
 
-/** A separate service: here, time cannot begin a month ago. */
+/** The demo is a separate service, because its history begins a month ago. */
 const DemoWorkspace = () => (
   <details className="card-body stack-s">
     <summary>{tHome('demo')}</summary>
@@ -149,7 +149,7 @@ const DemoWorkspace = () => (
   </details>
 )
 
-/** Policies that one press creates: threshold and number of approvals. */
+/** Policies that one click creates: threshold and number of approvals. */
 const starters = [
   { label: tHome('every'), asks: {} },
   { label: tHome('from'), asks: { approval_threshold_minor: '100000' } },

@@ -16,7 +16,7 @@ import { Card } from '../../ui/page.tsx'
 import { FreezeButton, FrozenBadge, ofGrant, useWorkspaceAgents } from '../agents/agents.tsx'
 
 type AnyNeed = Schemas['Attention']['needs'][number]
-/** Suspense is shown above, with everything else that waits for administrators of the service. */
+/** Excludes deposits in suspense, which are shown above with everything that waits for administrators of the service. */
 type ApiNeed = Exclude<AnyNeed, { kind: 'deposits_in_suspense' }>
 const isShownHere = (need: AnyNeed): need is ApiNeed => need.kind !== 'deposits_in_suspense'
 type Need = {
@@ -25,7 +25,7 @@ type Need = {
   icon: IconName
   title: string
   note: ReactNode
-  /** Where to look, or for an agent how to stop it. */
+  /** Link to the place that helps, or the agent to freeze. */
   action: { label: string; href: string } | { freeze: Schemas['Payment']['initiated_by'] }
   more?: { label: string; href: string }
 }
@@ -33,10 +33,10 @@ type Need = {
 const nearlyUsed = 0.8
 
 type Reader = { currency: string; administers: boolean; can: Session['can']; mayStop: (accountId: string) => boolean }
-/** `ends`: whether this reader can resolve it, by stopping an agent, by a limit, by another number, or as an administrator. */
+/** `ends`: whether this reader can resolve the need: by a freeze, a limit, another number, or as an administrator. */
 type Noticed = Need & { ends: boolean }
 
-/** Exhaustive: a new kind of the service does not compile without its words. */
+/** Words for a need. The switch is exhaustive: a new kind of need does not compile without words. */
 const noticedOf = (need: ApiNeed, { currency, administers, can, mayStop }: Reader): Noticed => {
   switch (need.kind) {
     case 'unknown_payments': {
@@ -198,7 +198,7 @@ export const useMorningSentence = (): string | null => {
 
 const maxShown = 5
 
-/** Needs that this person can resolve, and below them those only worth a look. */
+/** Needs that this person can resolve, and below them needs for information only. */
 export const Needs = () => {
   const { needs, looks } = useNeeds()
   return (
@@ -209,7 +209,7 @@ export const Needs = () => {
   )
 }
 
-/** The first five needs, each with the one act that helps. A press shows the others. */
+/** The first five needs, each with the one action that helps. A button shows the others. */
 const Group = ({ title, needs }: { title: string; needs: readonly Need[] }) => {
   const [isWhole, setWhole] = useState(false)
   if (needs.length === 0) return null

@@ -26,10 +26,10 @@ import { FirstSteps, useHas } from './first-steps.tsx'
 import { Needs, useMorningSentence } from './needs.tsx'
 import { SeparateBalance, useSeparation } from './shared-balance.ts'
 
-// Few people administer the service.
+// Loads on demand: few people administer the service.
 const ServiceWaiting = laterPart(async () => (await import('../reconciliation/waiting.tsx')).ServiceWaiting)
 
-/** Whether all queries that decide the layout have loaded. Shown one by one, each part would push the ones below it. */
+/** Whether all queries that decide the layout have loaded. Shown one by one, each part would push down the parts below it. */
 const useReady = (): boolean => {
   const { ownsBalance, ofTeam } = useSession()
   const inbox = useInbox()
@@ -37,7 +37,7 @@ const useReady = (): boolean => {
   const balance = useQuery({ ...historySummaryQuery(ofTeam), enabled: ownsBalance })
   const steps = useHas()
   const lists = [useInfiniteQuery(grantsQuery), useInfiniteQuery(recentPaymentsQuery)]
-  // `isLoading`: loading for the first time. A query that is disabled or has failed does not hold the page up.
+  // `isLoading`: loading for the first time. A query that is disabled or has failed does not delay the page.
   return ![attention, balance, ...lists].some(({ isLoading }) => isLoading) && !inbox.isPending && !steps.isLoading
 }
 
@@ -185,7 +185,7 @@ const Balance = () => {
   )
 }
 
-/** One row for each payment, in any status. The ledger's entries have a page of their own. */
+/** One row for each payment or batch, in any status. The ledger's entries have their own page. */
 export const RecentPayments = () => {
   const { can, ownsBalance } = useSession()
   const none = (

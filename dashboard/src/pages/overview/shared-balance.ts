@@ -5,7 +5,7 @@ import { laterPart } from '../../ui/later.tsx'
 
 export const SeparateBalance = laterPart(async () => (await import('./separate-balance.tsx')).SeparateBalance)
 
-/** Pending separation of a shared balance. `waits` null: the owner may ask for one. Undefined: nothing to show. */
+/** Pending separation of a shared balance. Null: there is none, and the owner may request one. Undefined: nothing to show. */
 export const useSeparation = (): { waits: Schemas['PendingSeparation'] | null } | undefined => {
   const { account, workspace, owns } = useSession()
   const own = useQuery({ ...workspacesQuery, enabled: owns && workspace.kind === 'personal' })

@@ -19,7 +19,7 @@ type Props = {
   children: (payments: readonly Schemas['Payment'][]) => ReactNode
 }
 
-/** A batch in a list of payments: one row with its count and total, which opens in place. */
+/** A batch in a list of payments: one row with its count and total, which unfolds in place. */
 export const BatchRow = ({ first, batchId, filters, narrow, children }: Props) => {
   const { data: batch } = useQuery(batchQuery(batchId))
   const [open, setOpen] = useState(false)
@@ -57,7 +57,7 @@ export const BatchRow = ({ first, batchId, filters, narrow, children }: Props) =
   )
 }
 
-/** Empty if every payment succeeded, as in the rows of payments. */
+/** Status of the batch. Empty if every payment succeeded, as in the rows of payments. */
 const Outcome = ({ status, failed }: { status: Schemas['PaymentBatch']['status']; failed: number }) => {
   if (status !== 'completed') return <StatusBadge status={status} />
   return failed > 0 && <Badge tone="bad">{statusCount(failed, 'failed')}</Badge>

@@ -31,7 +31,7 @@ export const useDryRun = (draft: Draft | null) => {
     queryFn: async () => {
       if (!settled) return null
       const decision = await api.POST('/v1/spending-policies/simulate', { body: settled })
-      // A simulation always returns its rules.
+      // A simulation always returns a trace, although the type makes it optional.
       return { ...decision, trace: decision.trace ?? [] }
     },
     enabled: settled !== null,
@@ -44,7 +44,7 @@ export const useDryRun = (draft: Draft | null) => {
 
 type DryRunProps = { draft: Draft | null; run: ReturnType<typeof useDryRun>; beneficiary: string }
 
-/** Keeps the last answer visible, faded, while the next one loads, so nothing moves during typing. */
+/** Result of the dry run. The last result stays visible, faded, while the next one loads, so that nothing moves. */
 export const DryRun = ({ draft, run, beneficiary }: DryRunProps) => {
   const { balance, currency } = useSession()
   const { query, simulated, decision } = run
@@ -133,7 +133,7 @@ export const dueWords = (at: string): string => {
 
 type Terms = { amount_minor: string; execute_at?: string }
 
-/** The outcome in one line. Checks the balance only if the person sees it and the payment is sent at once. */
+/** The outcome in one line. Checks the balance only if the person may see it and the payment is not scheduled. */
 export const verdictOf = (decision: Simulation, terms: Terms, balance: string | null, currency: string): Verdict => {
   const { amount_minor: amount, execute_at: dueAt } = terms
   const amountMinor = sumMinor([amount, decision.fee_minor])
@@ -203,7 +203,7 @@ export const emptyPayment: PaymentFields = {
   time: sendNow,
 }
 
-/** Body of the dry run; null while the beneficiary, the amount or the time is missing. */
+/** Body of the dry run. Null while the beneficiary, the amount or the time is missing or invalid. */
 export const draftOf = ({ beneficiary, amount, type, mandate, time }: PaymentFields): Draft | null => {
   const minor = parseMajor(amount)
   if (beneficiary === '' || minor === null || minor === '0') return null

@@ -14,7 +14,7 @@ import { tPay } from './texts.ts'
 
 type Props = { filters: ReturnType<typeof usePaymentFilters> }
 
-/** One line: the search, and a chip for each filter with its value. */
+/** One line with the search field, and a chip for each filter with its value. */
 export const Filters = ({ filters }: Props) => (
   <search className="filter-line">
     <input
@@ -84,7 +84,7 @@ const usePersonOptions = (enabled: boolean): Option[] => {
   return rowsOf(members).map((member) => ({ value: member.account_id, label: memberName(member) }))
 }
 
-/** Reads nothing until the filter is set or unfolded. */
+/** Filter by requester. Loads nothing until the filter is set or unfolded. */
 const By = ({ filters }: Props) => {
   const [agent, person] = [filters.get('agent') ?? '', filters.get('person') ?? '']
   const options = [...useAgentOptions(agent, agent !== ''), ...usePersonOptions(person !== '')]
@@ -157,7 +157,7 @@ const Days = ({ filters }: Props) => {
   )
 }
 
-/** The address also holds the panel beside the list, which is not a filter. */
+/** URL parameter of the payment beside the list. It is not a filter. */
 export const panelParam = 'open'
 
 const minor = (text: string | null): string | undefined => (text ? (parseMajor(text) ?? undefined) : undefined)

@@ -54,7 +54,7 @@ export const NewPaymentPage = () => (
   </Page>
 )
 
-/** Prefills the form from the address: a beneficiary, or a payment to repeat. */
+/** Prefills the form from the URL: with a beneficiary, or with a payment to repeat. */
 const Prepared = () => {
   const [params] = useSearchParams()
   const again = params.get('again') ?? ''
@@ -152,7 +152,7 @@ const PaymentForm = ({ first }: { first: PaymentFields }) => {
   )
 }
 
-/** A paybill's account is fixed with the beneficiary or named with each payment. A till has none. */
+/** Whether the form asks for a reference. A paybill's account is fixed or named with each payment; a till has none. */
 const takesReference = (beneficiary: Beneficiaries['all'][number] | undefined): boolean =>
   !beneficiary ||
   !hasAccounts(beneficiary.payment_rail) ||
@@ -237,7 +237,7 @@ type Props = {
   onBack: () => void
 }
 
-/** Last step before money leaves: amount, beneficiary, payment method, and outcome. */
+/** Last step before money leaves: amount, beneficiary, rail, and outcome. */
 export const ReviewPayment = ({ fields, draft, beneficiary, decision, verdict, busy, error, onSend, onBack }: Props) => {
   const { currency, workspace } = useSession()
   const heading = useRef<HTMLHeadingElement>(null)

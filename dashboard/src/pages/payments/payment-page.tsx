@@ -73,7 +73,7 @@ const PaymentDetail = ({ payment }: { payment: Schemas['Payment'] }) => {
 
 type Payment = Schemas['Payment']
 
-/** "Asked last 3 hours ago, and next in 3 hours." Empty if the payment has no such data, as in a list. */
+/** "Asked last 3 hours ago, and next in 3 hours." Not shown if the payment has no such data. */
 const LastAsked = ({ payment }: { payment: Payment }) => {
   const { last_at: last, next_at: next } = payment.outcome_check ?? {}
   if (!last && !next) return null
@@ -85,7 +85,7 @@ const LastAsked = ({ payment }: { payment: Payment }) => {
   )
 }
 
-/** Shown before the details: whether the money may have moved or is back. */
+/** Tells before the details whether the money may have moved or has come back. */
 export const PaymentNotices = ({ payment }: { payment: Payment }) => {
   if (payment.status === 'unknown')
     return (
@@ -103,7 +103,7 @@ export const PaymentNotices = ({ payment }: { payment: Payment }) => {
   return null
 }
 
-/** Facts of the payment. The requester's metadata is separate, because its names may look like ours. */
+/** Facts of the payment. The requester's metadata is separate, because its names may look like labels of this page. */
 export const PaymentFacts = ({ payment }: { payment: Payment }) => (
   <>
     <Facts
@@ -135,7 +135,7 @@ export const PaymentFacts = ({ payment }: { payment: Payment }) => (
   </>
 )
 
-/** Address of a new payment with the same beneficiary and amount, reviewed like any other. */
+/** URL of a new payment with the same beneficiary and amount, which is reviewed like any other. */
 const again = ({ id }: Payment): string => `/payments/new?again=${id}`
 
 export const PaymentActions = ({ payment }: { payment: Payment }) => {

@@ -118,7 +118,7 @@ const Totals = ({ filters, summary }: TotalsProps) => {
 
 const wideEnough = '(min-width: 1100px)'
 
-/** The payment open beside the list. The address holds it, so going back closes it. `open` returns whether there is room. */
+/** The payment open beside the list. It is in the URL, so the back button closes it. `open` returns whether there is room. */
 const usePanel = () => {
   const { get, set } = useFilters()
   const id = get(panelParam)

@@ -19,12 +19,12 @@ const dateOf = ({ created_at: at }: Payment): string => localDate(Date.parse(at)
 
 type Props = {
   payments: readonly Payment[]
-  /** Opens the payment beside the list. Returns false without room: the link then opens its page. */
+  /** Opens the payment beside the list. Returns false if there is no room: the link then opens the payment's page. */
   onOpen?: (id: string) => boolean
   openId?: string | null
   /** Spending on each day, over all matches of the list's filters. */
   spentOn?: ReadonlyMap<string, string>
-  /** Hidden columns: one that repeats the page's title, or beside an open payment all but the payee. */
+  /** Hidden columns: one that repeats the page's title, or beside an open payment all except the beneficiary. */
   without?: 'payee' | 'requester' | 'all but payee' | undefined
   /** Filters of the list, if payments of a batch share one row. */
   batches?: PaymentFilters
@@ -34,7 +34,7 @@ type Props = {
 const groupsOf = (payments: readonly Payment[], folds: boolean) =>
   together(payments, ({ batch_id: batchId }) => (folds ? batchId : null))
 
-/** Payments by day of request. Shows the status only if it is not plain success. */
+/** Payments by day of request. A status is shown only if the payment has not simply succeeded. */
 export const PaymentsTable = ({ payments, spentOn, without, batches, ...row }: Props) => {
   const { currency } = useSession()
   const narrow = without === 'all but payee'

@@ -10,7 +10,7 @@ type Change = NonNullable<NonNullable<Refusal['decision']>['remedy']>['changes']
 
 type Raised = { href: string; label: string }
 
-/** Link to raise the limits of one policy or agent, with amounts filled in. Null if impossible. */
+/** Link to raise the limits of one policy or agent, with amounts filled in. Null if that is impossible. */
 const raisedBy = (all: readonly Change[], mayEdit: (kind: string) => boolean, currency: string): Raised | null => {
   // A payment above the approval threshold waits for a person; only the other limits refuse it.
   const limiting = all.filter(({ rule }) => rule !== 'approval_threshold')

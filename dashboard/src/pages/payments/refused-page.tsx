@@ -35,7 +35,7 @@ export const RefusedPage = () => {
 
 type Refusal = Schemas['RefusedPayment']
 
-/** Key of equal requests to one payee, refused for the same reason: an agent may repeat them. */
+/** Key of equal requests to one beneficiary, refused for the same reason. An agent may repeat a request many times. */
 const likeness = ({ initiated_by: by, beneficiary, amount_minor: amount, message }: Refusal): string =>
   [by.account_id, by.grant_id, beneficiary?.id, amount, message].join(' ')
 

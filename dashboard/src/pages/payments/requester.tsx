@@ -27,7 +27,7 @@ export const RequesterMark = ({ by }: { by: By }) => {
   )
 }
 
-/** Requester with a link to the agent's page and, with `stops`, a button that stops the agent. */
+/** Requester with a link to the agent's page. `stops`: adds a button that freezes the agent. */
 export const Requester = ({ by, stops = false }: { by: By; stops?: boolean }) => {
   const { account, can } = useSession()
   const mark = <RequesterMark by={by} />

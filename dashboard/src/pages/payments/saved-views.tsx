@@ -4,7 +4,7 @@ import { useSession } from '../../shell/session.tsx'
 import { Tabs } from '../../ui/page.tsx'
 import { tPay } from './texts.ts'
 
-/** Frequently used lists. Each is an address, like every filter. */
+/** Frequently used lists. Each is a URL, like every set of filters. */
 export const SavedViews = () => {
   const { account } = useSession()
   const parameters = new URLSearchParams(useSearch())

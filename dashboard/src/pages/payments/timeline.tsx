@@ -37,7 +37,7 @@ const toldLooks = {
   opened: { tone: 'good', icon: 'search' },
 } as const
 
-/** Notifications, openings and decisions, in order of time. */
+/** Steps by people: notifications, openings and decisions, in order of time. */
 const peopleSteps = ({ decisions, notifications = [] }: Approval, nameOf: (account: string) => string): Event[] => {
   const told = together(notifications, ({ event }) => event).map((group): Event => {
     const [{ event, at }] = group
@@ -79,7 +79,7 @@ const approvalSteps = (payment: Payment, approval: Approval | undefined, nameOf:
   ]
 }
 
-/** Null: the status has steps of its own. */
+/** Last step of a payment by status. Null: the status has its own steps. */
 const ends: Readonly<Record<Payment['status'], Omit<Event, 'key' | 'at'> | null>> = {
   scheduled: null,
   pending_approval: null,
@@ -151,7 +151,7 @@ const stepsOf = (events: readonly Event[]): Step[] =>
     side: at && <Time at={at} />,
   }))
 
-/** Null until something has happened. */
+/** Notifications, openings and decisions of an approval. Hidden until there are any. */
 export const ApprovalTimeline = ({ approval }: { approval: Approval }) => {
   const steps = peopleSteps(approval, usePeople())
   if (steps.length === 0) return null

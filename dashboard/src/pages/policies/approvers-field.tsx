@@ -9,14 +9,14 @@ import { tPolicy } from './texts.ts'
 
 type Props = { value: readonly string[]; onChange: (ids: string[]) => void }
 
-/** The only approvers under a policy: members who may decide, and those already named. */
+/** Chooses the only approvers under a policy, from members who may decide and approvers already named. */
 export const ApproversField = ({ value, onChange }: Props) => {
   const people = usePeople()
   const members = rowsOf(useInfiniteQuery(membersQuery))
   const able = members
     .filter(({ role, status }) => status === 'active' && decidingRoles.some((deciding) => deciding === role))
     .map(({ account_id: id }) => id)
-  // A removed approver can be chosen again.
+  // Keeps the initial approvers, so that a removed one can be chosen again.
   const [before] = useState(value)
   const choices = [...able, ...before.filter((id) => !able.includes(id))]
   return (

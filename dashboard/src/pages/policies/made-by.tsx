@@ -7,7 +7,7 @@ import { Card } from '../../ui/page.tsx'
 import { ArchiveMadePolicies, useMadePolicies } from '../agents/made-by-agent.tsx'
 import { richPolicy, tPolicy } from './texts.ts'
 
-/** Key or agent that created a policy, and a way to archive everything it created. */
+/** Key or agent that created a policy, and a button that archives all policies it created. */
 export const MadeBy = ({ policy: { created_by: maker, binds } }: { policy: Schemas['SpendingPolicy'] }) => {
   const { can } = useSession()
   const by = makerText(maker, usePeople())

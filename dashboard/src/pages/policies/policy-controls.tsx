@@ -47,14 +47,14 @@ const draftOf = (policy: Schemas['SpendingPolicy'] | null): PolicyDraft => ({
   separation: policy?.separation_of_duties ?? false,
   signed: policy?.approval_proof === 'signature',
   approver_ids: policy?.approver_ids ?? [],
-  // A window without an answer warns.
+  // A policy with a window but no answer warns.
   on_duplicate: policy?.on_duplicate ?? (typeof policy?.duplicate_window_seconds === 'number' ? 'warn' : ''),
   new_payees: policy?.new_payees ?? '',
   payee_verification: policy?.payee_verification ?? '',
   duplicate_window_seconds: policy?.duplicate_window_seconds?.toString() ?? '',
 })
 
-/** Form content for the API; null while an amount is invalid. */
+/** Body for the API. Null while an amount is invalid. */
 const termsOf = (draft: PolicyDraft) => {
   const limits = limitsOf(draft)
   if (!limits) return null
@@ -77,7 +77,7 @@ const termsOf = (draft: PolicyDraft) => {
 
 export const usePolicyForm = (policy: Schemas['SpendingPolicy'] | null) => {
   const { account } = useSession()
-  // A link from a refused payment proposes limits that would have allowed it.
+  // A link from a refused payment proposes limits that would have allowed the payment.
   const raised = raisedLimits(useSearchParams()[0].get('raise'))
   const name = `policy:${policy?.id}@${policy?.version}`
   const { value: draft, ...form } = useDraft(name, account.id, () => ({ ...draftOf(policy), ...raised }))
@@ -203,7 +203,7 @@ const groups = [
   { legend: 'duplicates', rows: [['on_duplicate', 'duplicate_window_seconds']] },
 ] as const satisfies readonly Group[]
 
-/** Any field missing from the rows becomes this type, and the line below does not compile. */
+/** Fields that are missing from the rows. If there are any, `placed` does not compile. */
 type NotPlaced = Exclude<PolicyWireField, (typeof groups)[number]['rows'][number][number]>
 type Placed = [NotPlaced] extends [never] ? typeof groups : NotPlaced
 const placed: readonly Group[] & Placed = groups

@@ -20,7 +20,7 @@ import { PendingChange } from './pending-change.tsx'
 import { PolicyControls, usePolicyForm } from './policy-controls.tsx'
 import { tPolicy } from './texts.ts'
 
-// People create most policies.
+// Loads on demand: people create most policies.
 const MadeBy = laterPart(async () => (await import('./made-by.tsx')).MadeBy)
 
 const back = { href: '/policies', label: t('policies') }
@@ -45,7 +45,7 @@ export const PolicyPage = ({ id }: { id: string }) => {
     >
       <LoadState query={policy} path={`/v1/spending-policies/${id}`} />
       {policy.data?.pending_change && <PendingChange policy={policy.data} waiting={policy.data.pending_change} />}
-      {/* A newer version resets the form: typed values referred to the older one. */}
+      {/* A newer version resets the form, because typed values refer to the older version. */}
       {policy.data &&
         (editable ? (
           <PolicyForm key={policy.data.version} policy={policy.data} />
@@ -63,7 +63,7 @@ type Policy = Schemas['SpendingPolicy']
 
 const waitsText = tPolicy('waits_text')
 
-/** Creates or changes a policy. A change names its base version, so two people cannot overwrite each other. */
+/** Creates or changes a policy. A change names its base version, so that two people cannot overwrite each other. */
 const PolicyForm = ({ policy }: { policy: Policy | null }) => {
   const { currency } = useSession()
   const [, navigate] = useLocation()

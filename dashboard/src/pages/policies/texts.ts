@@ -1,7 +1,7 @@
 import english from '../../../../texts/policies.en.json' with { type: 'json' }
 import { readTexts } from '../../lib/language.ts'
 
-/** Texts of the pages of policies. */
+/** Texts of the pages about policies. */
 export const { t: tPolicy, rich: richPolicy } = await readTexts(
   english,
   () => import('../../../../texts/policies.sw.json', { with: { type: 'json' } }),

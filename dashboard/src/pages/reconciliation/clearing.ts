@@ -5,8 +5,8 @@ import { tRecon } from './texts.ts'
 type Line = Pick<Schemas['TrialBalance']['lines'][number], 'account' | 'debits_minor' | 'credits_minor'>
 
 /**
- * The books' totals of money at the providers. Suspense money went through the same two accounts, so it is part of the remainder
- * and counts once.
+ * Totals in the books of money at the providers. Suspense money went through the same two accounts, so the remainder already
+ * includes it.
  */
 export const clearingTotals = (lines: readonly Line[]): (readonly [string, string])[] => {
   const balanceOf = (account: string): bigint => {

@@ -12,7 +12,7 @@ export const acceptLabel = (outcome: OfferedOutcome): string => tRecon(`end.${ou
 
 type AcceptProps = { difference: Difference; outcome: OfferedOutcome; onClose: () => void }
 
-/** Ends a payment as the statement shows it. If it is still open, a second administrator must agree. */
+/** Ends a payment as the statement shows it. If it has not ended yet, a second administrator must agree. */
 export const AcceptOutcome = ({ difference, outcome, onClose }: AcceptProps) => (
   <Confirm
     title={tRecon(`end.${outcome}.ask`)}
@@ -35,7 +35,7 @@ export const AcceptOutcome = ({ difference, outcome, onClose }: AcceptProps) => 
 
 type Props = { payment: UnknownPayment; statements: readonly StatementEvidence[]; outcome: OfferedOutcome; onClose: () => void }
 
-/** Ends a payment by evidence that a person found at the provider. If it is still unknown, a second administrator must agree. */
+/** Ends a payment by evidence that a person found at the provider. If still unknown, a second administrator must agree. */
 export const EndPayment = ({ payment, statements, outcome, onClose }: Props) => {
   const known = prefilledEvidence(statements, outcome)
   const [receipt, setReceipt] = useState(known.receipt)

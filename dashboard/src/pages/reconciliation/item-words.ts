@@ -5,7 +5,7 @@ import { moneyText } from '../../lib/words.ts'
 import { tRecon } from './texts.ts'
 import type { Difference, OpenItem, SuspenseItem } from './unknown.ts'
 
-/** A callback that could not be read names neither a payment nor a top-up: only the command shows its content. */
+/** Whether the item is an unreadable callback, without payment or top-up. Only a command on the server shows its content. */
 export const isUnread = ({ suspense }: OpenItem): boolean =>
   suspense?.reason === 'unbookable_delivery' && !suspense.payment_id && !suspense.topup_id
 
@@ -14,11 +14,11 @@ export const titleOf = (item: OpenItem): string => {
   return suspense ? tRecon(isUnread(item) ? 'reason.unread' : `reason.${suspense.reason}`) : (difference?.reason ?? '')
 }
 
-/** Title with the provider's receipt, if there is one: several items may have the same reason. */
+/** Title with the provider's receipt, if there is one, because several items may have the same reason. */
 export const nameOfItem = (item: OpenItem): string =>
   [titleOf(item), (item.suspense ?? item.difference)?.provider_receipt].filter(Boolean).join(', ')
 
-/** Label of a payment method, a way of topping up, or a provider. */
+/** Label of a rail, a top-up method, or a provider. */
 export const bookLabel = (book: string): string => {
   if (isProvider(book)) return providerLabel(book)
   const method = topupMethods.find((each) => each === book)
@@ -48,7 +48,7 @@ const sides = ({ kind, booked_minor: booked, stated_minor: stated }: Difference,
   ].join(', ')
 }
 
-/** Details of the money: amount, direction, and the receipt by which the provider finds it. */
+/** Details of the money: amount, direction, and the provider's receipt. */
 export const moneyOf = ({ suspense, difference }: OpenItem, currency: string): string => {
   if (suspense) return suspenseWords(suspense, currency)
   return difference ? [sides(difference, currency), difference.provider_receipt].filter(Boolean).join(', ') : ''

@@ -53,7 +53,7 @@ export const Movements = ({ currency }: { currency: string }) => {
   )
 }
 
-/** Records a movement of the organisation's own money at a provider. Later comparisons expect it. */
+/** Records a movement of the organisation's own money at a provider, so that later comparisons expect it. */
 const RecordDialog = ({ currency, onClose }: { currency: string; onClose: () => void }) => {
   const { value, set } = useFields<{
     provider: Movement['provider']

@@ -16,7 +16,7 @@ import type { OpenItem } from './unknown.ts'
 
 const Note = ({ children }: { children: ReactNode }) => <span className="item-note block">{children}</span>
 
-/** Link to a payment of this workspace. A payment of another workspace has only its id. */
+/** Link to a payment of this workspace. For a payment of another workspace, a button copies its id. */
 const PaymentLink = ({ id }: { id: string }) => {
   const { data } = useQuery({ ...paymentQuery(id), retry: false })
   if (!data) return <CopyButton value={id}>{tRecon('copy_payment')}</CopyButton>
@@ -111,7 +111,7 @@ export const ItemRow = ({ item, currency, checked, onCheck, onResolve }: Props) 
 
 type EnterProps = { item: OpenItem; id: string; currency: string; onClose: () => void }
 
-/** Enters an amount that the provider did not state readably. */
+/** Form for an amount that could not be read from the provider's message. */
 const EnterAmount = ({ item, id, currency, onClose }: EnterProps) => {
   const { value, set } = useFields({ amount: '', note: '' })
   const minor = parseMajor(value.amount)

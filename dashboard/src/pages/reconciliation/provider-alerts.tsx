@@ -11,7 +11,7 @@ import { isReconText, tRecon } from './texts.ts'
 
 type Alert = Schemas['ProviderAlert']
 
-/** Findings of our own comparison have a text. Any other `word` is the provider's own and is shown as it is. */
+/** Findings of the service have a text. Any other `word` is the provider's own and is shown unchanged. */
 const titleOf = ({ word }: Alert): string => {
   const key = `finding.${word}`
   return isReconText(key) ? tRecon(key) : tRecon('alert.word', { word })
@@ -43,7 +43,7 @@ const ResolveAlert = ({ alert, onClose }: { alert: Alert; onClose: () => void })
   )
 }
 
-/** Provider reports received after a payment was booked. They change nothing; a person resolves them. */
+/** Provider reports that arrived after a payment was booked. They change nothing; a person resolves them. */
 export const ProviderAlerts = ({ currency }: { currency: string }) => (
   <List
     title={tRecon('alerts')}

@@ -45,7 +45,7 @@ export const ReconciliationPage = () => {
     useInfiniteQuery(unknownPaymentsQuery),
     useInfiniteQuery(lateSuccessesQuery),
   ]
-  // Shows all lists together: a late list would move those below it.
+  // Shows all lists together, because a late list would push down the lists below it.
   const isRead = queries.every(({ isPending }) => !isPending)
   return (
     <AdministratorsPage
@@ -162,7 +162,7 @@ const result = (run: Run, currency: string): string => {
     .join(', ')
 }
 
-/** Name of the provider's own list, or of the statement's file. */
+/** Provider, account, and the provider's list or the statement's file. */
 const titleOfRun = (run: Run): string => {
   const key = `source.${run.source}`
   const source = isReconText(key) ? tRecon(key) : run.source
@@ -171,7 +171,7 @@ const titleOfRun = (run: Run): string => {
 
 const isQuiet = ({ differences, unproven }: Run): boolean => differences === 0 && unproven === null
 
-/** Comparisons with the providers' lists and statements: first those with differences, and on a press the others. */
+/** Comparisons with the providers' lists and statements. A button shows the ones without differences. */
 const Comparisons = ({ currency }: { currency: string }) => {
   const [whole, setWhole] = useState(false)
   const row = (run: Run) => (
@@ -246,7 +246,7 @@ const PaymentRow = ({ payment }: { payment: Schemas['AdminPayment'] }) => (
   </Item>
 )
 
-/** Finds payments of any workspace. */
+/** Finds payments of any workspace by the provider's receipt. */
 const FindByReceipt = () => {
   const [text, setText] = useState('')
   const receipt = useDebounced(text.trim())
@@ -261,7 +261,7 @@ const FindByReceipt = () => {
   )
 }
 
-/** Payments that failed and were refunded, before the provider paid them. Only a command on the server books them. */
+/** Payments that the provider paid after they had failed and been refunded. Only a command on the server books them. */
 const LateSuccesses = () => {
   const late = rowsOf(useInfiniteQuery(lateSuccessesQuery))
   if (late.length === 0) return null

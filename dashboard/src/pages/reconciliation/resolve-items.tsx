@@ -17,7 +17,7 @@ const outcomes = (['explained', 'adjusted', 'reversed'] as const).map(choiceOf)
 /** Largest number of items in one request. */
 export const maxAtOnce = 100
 
-/** ID of the item that a refusal names. */
+/** ID of the item that an error names. */
 const refusedId = (error: unknown): string | null =>
   error instanceof ApiError && typeof error.details.id === 'string' ? error.details.id : null
 
@@ -50,7 +50,7 @@ const useResolve = (onDone: () => void) => {
       if (suspense.length > 0) {
         const ended = await endSuspense(suspense, decision)
         waiting = ended.filter(({ resolved_at }) => resolved_at === null).length
-        // After a refusal of the second request, another try covers the differences alone.
+        // If the second request fails, another try covers only the differences.
         setResolvedKeys(new Set([...resolvedKeys, ...chosen.flatMap((item) => (item.suspense ? [item.key] : []))]))
       }
       if (differences.length > 0)
@@ -71,7 +71,7 @@ type ResolveProps = { items: readonly OpenItem[]; currency: string; onClose: () 
 
 /** Resolves all chosen items with one reason. */
 export const Resolve = ({ items: chosen, currency, onClose }: ResolveProps) => {
-  // Keeps the items chosen at opening: the lists behind lose resolved items.
+  // Keeps the items chosen when the dialog opened, because the lists behind it lose resolved items.
   const [items, setItems] = useState(chosen)
   const [note, setNote] = useState('')
   const [outcome, setOutcome] = useState<Outcome>('explained')

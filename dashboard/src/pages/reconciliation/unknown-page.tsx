@@ -88,7 +88,7 @@ const Row = ({ payment, statements }: { payment: UnknownPayment; statements: rea
   )
 }
 
-/** For administrators: payments without a reported end, with all evidence, and the means to end them. */
+/** For administrators: payments with an unknown outcome, all evidence about them, and buttons that end them. */
 export const UnknownPaymentsPage = () => {
   const query = unknownPaymentsQuery
   const differences = rowsOf(useInfiniteQuery(differencesQuery))

@@ -5,7 +5,7 @@ import { tRecon } from './texts.ts'
 export type Difference = Schemas['ReconciliationDifference']
 export type SuspenseItem = Schemas['SuspenseItem']
 
-/** An item resolved at once: money in suspense, a difference, or both in one line. */
+/** An item that is resolved as one: money in suspense, a difference, or both in one line. */
 export type OpenItem = { key: string; suspense: SuspenseItem | null; difference: Difference | null }
 
 const isOf =
@@ -13,7 +13,7 @@ const isOf =
   ({ kind, provider_receipt: listed }: Difference): boolean =>
     kind === 'not_in_our_books' && receipt !== null && listed === receipt
 
-/** A statement line missing from the books is both a difference and money in suspense: it becomes one item. */
+/** A statement line that is missing from the books is both a difference and money in suspense, and becomes one item. */
 export const openItems = (
   suspense: readonly SuspenseItem[],
   differences: readonly Difference[],
@@ -29,10 +29,10 @@ export const openItems = (
 export type UnknownPayment = Schemas['AdminPayment']
 type Run = Schemas['Reconciliation']
 
-/** The evidence of one compared statement about a payment. `difference`: its finding; null if it has none. */
+/** Evidence of one compared statement about a payment. `difference`: the statement's finding. Null if there is none. */
 export type StatementEvidence = { run: Run; difference: Difference | null; words: string }
 
-/** A list of top-ups or a balance names no payment. */
+/** Whether a statement was compared. The provider's list of top-ups and a balance name no payment. */
 const isStatement = ({ source }: Run): boolean => source !== 'provider' && source !== 'balance'
 
 const covers = ({ provider, period_start: start, period_end: end }: Run, payment: UnknownPayment): boolean =>

@@ -28,7 +28,7 @@ type Kind = {
 
 const magnitude = (minor: string): string => minor.replace('-', '')
 
-/** Difference between the books and the provider. */
+/** The provider's amount less the books' amount. */
 const differenceOf = ({ booked_minor: booked, stated_minor: stated }: Difference): string =>
   (BigInt(stated ?? '0') - BigInt(booked ?? '0')).toString()
 
@@ -37,7 +37,7 @@ const useList = <Row,>(query: Listed<Row>) => {
   return { rows: rowsOf(list), isPending: list.isPending, hasMore: list.hasNextPage }
 }
 
-/** Everything in any workspace that waits for an administrator of the service: amounts and times. */
+/** Amounts and times of everything that waits for an administrator of the service, in all workspaces. */
 const useWaiting = (): { kinds: Kind[]; isPending: boolean } => {
   const unknown = useList(unknownPaymentsQuery)
   const late = useList(lateSuccessesQuery)
@@ -92,7 +92,7 @@ const useWaiting = (): { kinds: Kind[]; isPending: boolean } => {
   }
 }
 
-/** Rails that send nothing, by reason. */
+/** Stopped rails, grouped by reason. */
 const StoppedRails = () => {
   const rails = Object.entries(useQuery(readinessQuery).data?.rails ?? {})
   if (rails.length === 0) return null
@@ -115,7 +115,7 @@ const StoppedRails = () => {
   )
 }
 
-/** Shown to administrators of the service, before anything else. `quiet`: also says if nothing waits. */
+/** Shown to administrators of the service, before anything else. `quiet`: shows a message even if nothing waits. */
 export const ServiceWaiting = ({ quiet = false }: { quiet?: boolean }) => {
   const { currency } = useSession()
   const { kinds, isPending } = useWaiting()

@@ -4,7 +4,7 @@ import { tellProven } from '../../api/step-up.ts'
 import { t } from '../../lib/language.ts'
 import { SinglePage } from '../../shell/single-page.tsx'
 
-/** Last page of the step-up window. Some browsers let it close itself. */
+/** Last page of the step-up window. Some browsers let the window close itself. */
 export const ConfirmedPage = () => {
   const [params] = useSearchParams()
   const isProven = params.get('outcome') === 'already_linked'

@@ -11,7 +11,7 @@ import type { WithLabel } from '../../wallet/wallet.tsx'
 const providers = ['google', 'github'] as const
 type Provider = (typeof providers)[number]
 
-/** Requests JSON first, so this page can report a provider that is not set up. */
+/** Requests the provider's URL as JSON, so that this page can report a provider that is not configured. */
 const startSignIn = async (provider: Provider, returnTo: string): Promise<string> => {
   const path = `/v1/auth/${provider}/start?return_to=${encodeURIComponent(returnTo)}`
   const response = await reach(path, { headers: { accept: 'application/json' } })
@@ -24,9 +24,9 @@ const startSignIn = async (provider: Provider, returnTo: string): Promise<string
 type Props = {
   returnTo: string
   label?: WithLabel
-  /** Goes to the provider once its address is known. Runs during the press, so it may open a window. */
+  /** Runs during the click, so it may open a window. The returned function goes to the provider once its URL is known. */
   begin?: () => (url: Promise<string>) => void
-  /** Default: all. */
+  /** Whether to offer a provider. Default: all are offered. */
   offers?: (provider: Provider) => boolean
 }
 
@@ -54,7 +54,7 @@ export const ProviderButtons = ({ returnTo, label = 'continue_with', begin = lea
   )
 }
 
-/** Text for a wallet from the service. Its wording depends on `intent` alone. */
+/** Text for a wallet to sign, from the service. Its wording depends only on `intent`. */
 export const prepareSignIn =
   (intent: 'sign_in' | 'link') =>
   async (address: string): Promise<string> => {

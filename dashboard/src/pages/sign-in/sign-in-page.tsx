@@ -11,7 +11,7 @@ import { announce } from '../../ui/toast.tsx'
 import { NoWallet, useWalletFlow, useWallets, WalletPicker } from '../../wallet/wallet.tsx'
 import { ProviderButtons, prepareSignIn } from './provider-buttons.tsx'
 
-/** Sends a signed-in person on to their destination. */
+/** Sends a signed-in person on to their destination, once. */
 const Leave = ({ go }: { go: () => void }) => {
   const left = useRef(false)
   useEffect(() => {

@@ -14,7 +14,7 @@ import { richBooks, tBooks } from '../history/texts.ts'
 
 const dayMs = 86_400_000
 
-/** Spending by month, the rest of each limit, and scheduled payments. */
+/** Spending by month, the remaining amount of each limit, and scheduled payments. */
 export const SpendingPage = () => {
   const { workspace } = useSession()
   return (
@@ -33,7 +33,7 @@ export const SpendingPage = () => {
 const daysBack = 90
 const maxShown = 8
 
-/** Months that the last 90 days cover from their first day, this month included. */
+/** Months whose first day is in the last 90 days, this month included. */
 const wholeMonths = (): string[] => {
   const first = localDate(now() - (daysBack - 1) * dayMs)
   const months: string[] = []
@@ -53,7 +53,7 @@ type MonthsProps = {
   rows: Row[]
   totals: readonly string[]
   isPending: boolean
-  /** Which day a payment counts for. */
+  /** Text that says on which day a payment counts. */
   measure: string
   note: string
 }
@@ -109,7 +109,7 @@ const Months = ({ label, months, rows, totals, isPending, measure, note }: Month
   )
 }
 
-/** Spending of everyone, and of each recently used agent, the largest this month first. Reads one summary each. */
+/** Spending of everyone, and of each recently used agent, the largest this month first. Loads one summary for each. */
 const ByAgent = () => {
   const months = wholeMonths()
   const { own, others, isPending } = useWorkspaceAgents(true)
@@ -146,11 +146,11 @@ const ByAgent = () => {
   )
 }
 
-/** Outgoing money, less its returns. */
+/** Outgoing money less returned money. */
 const lessReturned = (left: string | null | undefined, returned: string | undefined): string =>
   (BigInt(left ?? '0') - BigInt(returned ?? '0')).toString()
 
-/** Spending by payee from the monthly statements: the same figures as the books. */
+/** Spending by beneficiary, from the monthly statements: the same figures as in the books. */
 const ByPayee = () => {
   const months = wholeMonths()
   const { isPending, read } = useQueries({
@@ -219,7 +219,7 @@ const Headroom = () => {
 
 const daysAhead = 30
 
-/** Scheduled payments of the coming days, and the rest of today's balance after them. */
+/** Scheduled payments of the coming days, and what they leave of today's balance. */
 const Coming = () => {
   const { balance, ownsBalance, currency } = useSession()
   const scheduled = useQuery(scheduledQuery)

@@ -51,7 +51,7 @@ const usePaperMargins = (words: string | undefined) =>
     }
   }, [words])
 
-/** A month for a company's books: opening, in, out by payee, closing. Members without the balance see workspace payments. */
+/** A month for a company's books: opening, in, out, closing. Without access to the balance: the workspace's payments. */
 export const StatementPage = () => {
   const { balance, ofTeam, workspace } = useSession()
   const ownsBalance = balance !== null && !ofTeam
@@ -120,7 +120,7 @@ export const StatementPage = () => {
 
 const maxPayees = 10
 
-/** Shown after an upgrade, until the service has recomputed the totals of all hours. */
+/** Shown after an upgrade, until the service has recomputed all hourly totals. */
 const pendingSum = tBooks('not_counted')
 
 const Totals = ({ period }: { period: Period }) => {

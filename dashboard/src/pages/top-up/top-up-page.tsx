@@ -135,7 +135,7 @@ const RecentTopUps = () => {
 
 type TopUp = Schemas['Topup']
 
-/** How long a prompt stays on a phone. The service waits longer: without an answer, the payment may still have happened. */
+/** Time that a prompt stays on a phone. The service waits longer: without an answer, the payment may still have happened. */
 const promptSeconds = 60
 
 export const TopUpStatusPage = ({ id }: { id: string }) => {
@@ -265,7 +265,7 @@ const Succeeded = ({ topup }: { topup: TopUp }) => (
   </Empty>
 )
 
-/** In the first steps there may be no beneficiary yet. */
+/** A payment, or the first beneficiary if there is none yet. */
 const NextStep = () => {
   const { can } = useSession()
   const beneficiaries = useBeneficiaries()

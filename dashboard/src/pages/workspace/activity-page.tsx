@@ -42,7 +42,7 @@ const ExportEvidence = () =>
     </DialogButton>
   )
 
-/** Starts with the previous month, which is over. */
+/** Suggests the previous month, which is complete. */
 const EvidenceDialog = ({ onClose }: { onClose: () => void }) => {
   const { workspace } = useSession()
   const month = localDate(now()).slice(0, 7)
@@ -106,7 +106,7 @@ const Activity = () => {
 
 const maxPages = 20
 
-/** A page with only batch payments fills a row or two, so the next page is read too. */
+/** A page with only batch payments fills a row or two, so the next page is loaded too. */
 const useWholeLists = (query: ReturnType<typeof auditQuery>) => {
   const { data, hasNextPage, isFetching, isError, fetchNextPage } = useInfiniteQuery(query)
   const pages = data?.pages ?? []
@@ -138,7 +138,7 @@ const Row = ({ entry, people }: RowProps) => {
 
 const iconOf = (entry: Entry): IconName => (entry.grant_id ? 'robot' : entry.account_id ? 'account' : 'list')
 
-/** Entries about many payments of one batch: one line, which unfolds to single entries. */
+/** Entries about many payments of one batch, in one line that unfolds to single entries. */
 const ListRow = ({ entries, people }: { entries: readonly [Entry, ...Entry[]]; people: RowProps['people'] }) => {
   const { currency } = useSession()
   const [entry] = entries

@@ -21,7 +21,7 @@ type Fields = Readonly<Record<string, unknown>>
 const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? { ...value } : {})
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
-/** Text key of an action that can mean several things. */
+/** Text key of an entry, whose action can mean several things. */
 const sentenceOf = (entry: Entry): ActivityText => {
   const [before, after] = [fieldsOf(entry.before), fieldsOf(entry.after)]
   switch (entry.action) {
@@ -39,7 +39,7 @@ const sentenceOf = (entry: Entry): ActivityText => {
       if (after.status === 'active' && before.status !== 'active') return 'member.reinstated'
       return textOf(after.role) === null ? 'member.update' : 'member.role'
     case 'approval.text_changed': {
-      // Always applies to a batch: its text states once what the checks found.
+      // If the old text says that names are being checked, the new text has the result.
       const isChecked = /^(Registered names?|Names? at the rail)(: | )being checked/m.test(textOf(before.approve) ?? '')
       return isChecked ? 'approval.text_checked' : 'approval.text_changed'
     }
@@ -64,7 +64,7 @@ const nameIn = ({ action, before, after }: Entry, { people, currency }: Context)
   return names.map(textOf).find((name) => name !== null) ?? null
 }
 
-/** Names the key or agent of an act, and its owner. */
+/** Name of the person, or of the key or agent and its owner. */
 const actorOf = ({ account_id: account, grant_id: grant, grant_label: label }: Entry, { people }: Context): string => {
   if (account === null) return tActivity('the_service')
   if (grant === null) return people(account)
@@ -76,7 +76,7 @@ type Paid = NonNullable<Entry['payment']>
 const whatOf = ({ amount_minor: amount, currency, beneficiary }: Paid): string =>
   tActivity('what', { amount: shortMoney(amount, currency), payee: beneficiary.display_name })
 
-/** The entry's payment: from the entry itself, or its current state. An approval of a batch covers the whole batch. */
+/** Words for the entry's payment, from the entry or the payment's current state. An approval of a batch covers all of it. */
 const paymentOf = ({ action, after, payment, subject }: Entry, amount: string | null): string => {
   const payee = textOf(fieldsOf(after).beneficiary)
   const isNamed = /^payment\.(create|denied)$/.test(action) && (amount !== null || !payment)
@@ -116,10 +116,10 @@ export const activityWords = (entry: Entry, context: Context): string => {
 
 type Batch = Pick<Schemas['PaymentBatch'], 'items_count' | 'total_minor' | 'counts'>
 
-/** Actions on every payment of a batch. */
+/** Actions that always affect every payment of a batch. */
 const wholeActions = ['payment.create', 'payment.cancelled', 'payment.expired', 'payment.rejected']
 
-/** Number of affected payments: the batch knows it, whichever entries are loaded. */
+/** Number of affected payments, from the batch, because not all entries may be loaded. */
 const countIn = (action: Entry['action'], loaded: number, { items_count: all, counts }: Batch): number => {
   if (wholeActions.includes(action) || (action === 'payment.processing' && !counts.failed)) return all
   return Math.max(loaded, counts[action.replace('payment.', '')] ?? 0)

@@ -16,7 +16,7 @@ import { tWork } from './texts.ts'
 
 const name = 'invitation'
 
-/** The token is in the address's fragment, which no server logs. It is removed from the address at once. */
+/** The token is in the URL's fragment, which no server logs. It is removed from the URL immediately. */
 const heldInvitation = (): string | null => {
   const arrived = location.pathname === '/invitation' ? location.hash.slice(1) : ''
   if (arrived === '') return readStored(name, 'session')

@@ -9,7 +9,7 @@ import { tWork } from './texts.ts'
 
 const back = { href: '/agents', label: t('nav.agents') }
 
-/** Any member's key or agent, for workspace managers. They see its spending and can stop it; its member sets the limits. */
+/** Any member's key or agent, for workspace managers. They see its spending and can stop it; the member sets its limits. */
 export const MemberGrantPage = ({ id }: { id: string }) => {
   const grants = useEvery(workspaceGrantsQuery)
   const grant = rowsOf(grants).find((candidate) => candidate.id === id)

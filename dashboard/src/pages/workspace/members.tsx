@@ -83,7 +83,7 @@ const ChangeMember = ({ member, onClose }: { member: Member; onClose: () => void
       onDone: onClose,
     },
   )
-  // Keeps the first question: after a lost answer a second press must not undo the first.
+  // Keeps the first question: after a lost answer, a second click must not undo the first.
   const [suspended] = useState(member.status === 'suspended')
   return (
     <FormDialog

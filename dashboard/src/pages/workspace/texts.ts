@@ -1,7 +1,7 @@
 import english from '../../../../texts/workspace.en.json' with { type: 'json' }
 import { readTexts } from '../../lib/language.ts'
 
-/** Texts of the pages of the workspace and its members. */
+/** Texts of the pages about the workspace and its members. */
 export const { t: tWork, rich: richWork } = await readTexts(
   english,
   () => import('../../../../texts/workspace.sw.json', { with: { type: 'json' } }),

@@ -71,7 +71,7 @@ const Freeze = () => {
 const ConfirmFreeze = ({ onClose }: { onClose: () => void }) => {
   const { workspace } = useSession()
   const [reason, setReason] = useState('')
-  // Keeps the first question: after a lost answer a second press must not undo the first.
+  // Keeps the first question: after a lost answer, a second click must not undo the first.
   const [frozen] = useState(workspace.status === 'frozen')
   return (
     <Confirm
