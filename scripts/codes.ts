@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { errorCodes, errorRow } from '../src/errors/catalogue.ts'
 import { failureActors, failureCodes, failureRow } from '../src/errors/failures.ts'
-import { permissionToRead } from '../src/events/types.ts'
+import { isUndelegated, permissionToRead } from '../src/events/types.ts'
 import { conflictReasons } from '../src/lib/conflict-reasons.ts'
 import { policyFieldNames, policyFields, wireName } from '../src/policy/fields.ts'
 import type { AnyRule } from '../src/policy/rules.ts'
@@ -42,7 +42,7 @@ const events = eventFamilies.map(({ name, types, data }) => [
   types.map((type) => `\`${type}\``).join(' '),
   `\`${name}\``,
   `\`${data}\``,
-  `\`${permissionToRead(types[0] ?? '')}\``,
+  `\`${permissionToRead(types[0] ?? '')}\`${isUndelegated(types[0] ?? '') ? ', no grant' : ''}`,
 ])
 
 /** All closed lists of the API, taken from the code that uses them. */

@@ -1,5 +1,8 @@
 import type { Permission } from '../auth/permissions.ts'
 
+/** `undelegated`: only a person may read the resource, as on the routes whose access is `undelegated`. */
+type Row = { permission: Permission; undelegated?: true }
+
 const resources = {
   balance: { permission: 'account.read', verbs: ['updated', 'short'] },
   topup: { permission: 'topup.read', verbs: ['succeeded', 'failed', 'expired'] },
@@ -33,14 +36,14 @@ const resources = {
   api_key: { permission: 'account.read', verbs: ['created', 'rotated', 'revoked'] },
   grant: { permission: 'account.read', verbs: ['created', 'updated', 'revoked'] },
   identity: { permission: 'account.read', verbs: ['linked', 'unlinked'] },
-  passkey: { permission: 'account.read', verbs: ['added', 'removed'] },
+  passkey: { permission: 'account.read', undelegated: true, verbs: ['added', 'removed'] },
   session: { permission: 'account.manage', verbs: ['created', 'revoked'] },
   member: { permission: 'workspace.read', verbs: ['invited', 'joined', 'updated', 'removed'] },
   workspace: {
     permission: 'workspace.read',
     verbs: ['frozen', 'unfrozen', 'updated', 'separation_requested', 'separated', 'separation_withdrawn'],
   },
-} as const satisfies Record<string, { permission: Permission; verbs: readonly string[] }>
+} as const satisfies Record<string, Row & { verbs: readonly string[] }>
 
 export type EventResource = keyof typeof resources
 export type EventType = {
@@ -54,12 +57,18 @@ export const eventTypes: readonly EventType[] = eventResources.flatMap((resource
 
 export const resourceOf = (type: string): string => type.split('.')[0] ?? ''
 
+const rowOf = (type: string): Row | undefined => {
+  const known: Readonly<Record<string, Row>> = resources
+  return known[resourceOf(type)]
+}
+
+export const isUndelegated = (type: string): boolean => rowOf(type)?.undelegated === true
+
 /** `ofTeam`: the event concerns a team's balance, not a person's. */
 export const permissionToRead = (type: string, { ofTeam = false } = {}): Permission | undefined => {
   if (ofTeam && resourceOf(type) === 'balance') return 'payment.read'
-  const known: Readonly<Record<string, { permission: Permission }>> = resources
   // Only members who can create invitations receive this event.
-  return type === 'member.invited' ? 'workspace.manage' : known[resourceOf(type)]?.permission
+  return type === 'member.invited' ? 'workspace.manage' : rowOf(type)?.permission
 }
 
 /** Event types that change what the event's own account may read. Its open streams then check their credential again. */

@@ -2,7 +2,7 @@ import type { Permission } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import { parseId, type Uuid } from '../lib/ids.ts'
 import type { Audience, StoredEvent } from './read.ts'
-import { eventTypes, permissionToRead, resourceOf, type TypeFilter } from './types.ts'
+import { eventTypes, isUndelegated, permissionToRead, resourceOf, type TypeFilter } from './types.ts'
 
 /** A reader of events, reduced to the facts that decide which events it can read. */
 export type Reader = {
@@ -12,6 +12,8 @@ export type Reader = {
   readonly workspaces: ReadonlyMap<Uuid, ReadonlySet<Permission>>
   /** The grant of a delegated reader and its descendants. Null for a person, who can read events of all their grants. */
   readonly grants: readonly Uuid[] | null
+  /** Whether the reader is a key, an agent, or a session that began with a sign-in method that a key linked. */
+  readonly isDelegated: boolean
   readonly expiresAt: Date | null
 }
 
@@ -22,9 +24,10 @@ export const readerOf = (
   descendants: readonly Uuid[],
 ): Reader => {
   const { accountId, permissions, grant, workspace, expiresAt } = principal
-  if (!grant) return { accountId, permissions, expiresAt, workspaces: memberships, grants: null }
+  const isDelegated = principal.originGrantId !== null
+  if (!grant) return { accountId, permissions, isDelegated, expiresAt, workspaces: memberships, grants: null }
   const workspaces = new Map(memberships.has(workspace.id) ? [[workspace.id, permissions]] : [])
-  return { accountId, permissions, expiresAt, workspaces, grants: [grant.id, ...descendants] }
+  return { accountId, permissions, isDelegated, expiresAt, workspaces, grants: [grant.id, ...descendants] }
 }
 
 const noPermissions: ReadonlySet<Permission> = new Set()
@@ -46,7 +49,7 @@ const isOwnGrant = (grants: readonly Uuid[], event: StoredEvent): boolean => {
 /** Whether the API would show the event. Events of an account (its balance, keys, sessions) are visible only to that account. */
 export const mayRead = (reader: Reader, event: StoredEvent): boolean => {
   const needed = permissionToRead(event.type, { ofTeam: event.workspaceId !== null })
-  if (needed === undefined) return false
+  if (needed === undefined || (reader.isDelegated && isUndelegated(event.type))) return false
   const ofAccount = needed.startsWith('account.') || event.workspaceId === null
   if (ofAccount && event.accountId !== reader.accountId) return false
   const held = event.workspaceId === null ? reader.permissions : (reader.workspaces.get(event.workspaceId) ?? noPermissions)

@@ -36,7 +36,7 @@ test('an idle stream keeps less than 9.5 KB of the heap, nearly all of it in Nod
   app.get('/', (_request, reply) => {
     const connection = openSse(reply, { pingSeconds: 60 })
     const stream = new Stream(
-      { accountId: 'a', permissions: new Set(), workspaces: new Map(), grants: [], expiresAt: null },
+      { accountId: 'a', permissions: new Set(), workspaces: new Map(), grants: [], isDelegated: true, expiresAt: null },
       {
         // An idle stream reads nothing.
         db: {} as Db,

@@ -203,6 +203,7 @@ test('a stream that reads the table before the feed has told what changed looks 
     permissions,
     workspaces: new Map([[parseId('workspace', workspace) ?? '', permissions]]),
     grants: grants.map((id) => parseId('grant', id) ?? ''),
+    isDelegated: true,
     expiresAt: null,
   })
   const reader = readerOf(parent.grantId)

@@ -4,6 +4,7 @@ import type { Client, Json } from '../../harness/client.ts'
 import { takeRefused } from '../../harness/connections.ts'
 import { createKey, newWallet, signIn, walletMessage } from '../../harness/people.ts'
 import { openService } from '../../harness/service.ts'
+import { openStream } from '../../harness/stream.ts'
 import { findBreaches } from '../../harness/verify.ts'
 
 const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
@@ -55,6 +56,28 @@ test('several passkeys, elliptic and RSA, are listed with their names, and a rem
     'passkey.added',
     'passkey.removed',
   ])
+})
+
+test('events about passkeys reach nobody who may not list them: no key, and no session that a wallet of a key began', async () => {
+  const owner = await signIn(service.api)
+  const key = await createKey(owner, { permissions: ['account.read', 'account.manage'] })
+  const wallet = newWallet()
+  const message = await walletMessage(key.api, wallet)
+  const signature = await wallet.signMessage({ message })
+  expect((await key.api.post('/v1/accounts/me/identities', { provider: 'wallet', message, signature })).status).toBe(201)
+  const linked = await signIn(service.api, wallet)
+  const streams = [await openStream(key.api), await openStream(linked.api)]
+  await addPasskey(owner.api, site())
+  await signIn(service.api, owner.wallet)
+  for (const stream of streams) {
+    await stream.next('session.created')
+    expect(stream.seen.map(({ type }) => type)).not.toContain('passkey.added')
+    stream.close()
+  }
+  await service.settle()
+  const listed = async (api: Client) => (await api.get('/v1/notifications?type=passkey.*')).body.data.length
+  for (const { api } of [key, linked]) expect([(await api.get(path)).status, await listed(api)]).toEqual([403, 0])
+  expect(await listed(owner.api)).toBe(1)
 })
 
 test('an authenticator that did not verify its user, another origin, another site and a key of another kind are refused', async () => {
