@@ -77,6 +77,13 @@ export const maySeeBalance = (reader: {
 export const seesWholeBalance = (reader: Parameters<typeof maySeeBalance>[0]): boolean =>
   maySeeBalance(reader) && !isBalanceShared(reader.workspace)
 
+/**
+ * Whether the reader may see what every payment from the balance was for, and who requested it. Any other reader sees this only
+ * for its own workspace. `holderId`: the account that holds the balance.
+ */
+export const seesEveryPayment = ({ grant, accountId }: Pick<Principal, 'grant' | 'accountId'>, holderId: Uuid): boolean =>
+  grant === null && holderId === accountId
+
 /** All accounts that hold money for the workspace's payments: its balance account, and the owner's if it was once shared. */
 export const balanceAccountsOf = ({ balanceAccountId, owningAccountId, isSeparated }: Principal['workspace']): readonly Uuid[] =>
   isSeparated ? [balanceAccountId, owningAccountId] : [balanceAccountId]

@@ -114,18 +114,21 @@ const cut = async <Row, Item>(
   return { data, last: visible.at(data.length - 1) }
 }
 
+/** The last row of the previous page. Null for the first page. */
+export const positionOf = ({ cursors }: { cursors: Cursors }, request: ListRequest, of: Uuid | null): Uuid | null =>
+  request.query.cursor === undefined ? null : cursors.read(bindingOf(request, of), request.query.cursor)
+
 /** Reads and writes the cursors of all lists. */
 export const readPage = async <Row, Item>(
   { cursors }: { cursors: Cursors },
   request: ListRequest,
   { of, read, idOf, present }: Listing<Row, Item>,
 ): Promise<Page<Item>> => {
-  const { limit, cursor } = request.query
-  const list = bindingOf(request, of)
-  const rows = await read({ before: cursor === undefined ? null : cursors.read(list, cursor), take: limit + 1 })
+  const { limit } = request.query
+  const rows = await read({ before: positionOf({ cursors }, request, of), take: limit + 1 })
   const { data, last } = await cut(rows, limit, present)
   const more = rows.length > data.length && last !== undefined
-  return { data, next_cursor: more ? cursors.write(list, idOf(last)) : null }
+  return { data, next_cursor: more ? cursors.write(bindingOf(request, of), idOf(last)) : null }
 }
 
 type ChangesListing<Row, Item> = {

@@ -31,6 +31,8 @@ export type StatementOf = {
   workspaceId: Uuid | null
   start: Date
   end: Date
+  /** Payments and top-ups of this workspace have their details. All others have only their amount, type and time. */
+  detailsOf: Uuid | 'all'
   payeesOf: Uuid | 'all' | 'none'
 }
 
@@ -43,6 +45,7 @@ const entriesKey = {
   starts: 'timestamptz',
   ends: 'timestamptz',
   workspace_id: 'uuid',
+  details_of: 'text',
   payees_of: 'text',
   after: 'uuid',
   through: 'uuid',
@@ -81,6 +84,8 @@ const summary = statement('ledger.statement_summary')`
          from payees m cross join lateral (select display_name from beneficiaries where id = m.id offset 0) as b) t), '[]')) from period) end as sums
    from is_pending`
 
+const isShown = (row: string): string => `(key.details_of = 'all' or ${row}.workspace_id::text = key.details_of)`
+
 /** `balance`: the balance before the first entry. */
 const entries = prepareText<StatementEntry>()(
   'ledger.statement_entries',
@@ -96,19 +101,21 @@ const entries = prepareText<StatementEntry>()(
      order by t.customer_account_id, t.id limit key.take)
    select m.id, m.at, ${bookingType('m')} as type, m.amount_minor as "amountMinor", m.fee_minor as "feeMinor",
      (key.balance + sum(m.amount_minor) over (order by m.id))::bigint as "balanceAfterMinor", m.payment_id as "paymentId",
-     u.id as "topupId", b.id as "payeeId", b.display_name as "payeeName", b.destination_mask as "payeeMask", m.account_reference as reference, m.narrative,
-     coalesce(m.metadata, u.metadata, '{}') as metadata, coalesce(d.receipt, m.provider_receipt, u.provider_receipt) as "providerReceipt",
-     m.rail, m.purpose_code as "purposeCode", m.batch_id as "batchId", m.batch_index as "batchIndex",
-     l.name as "batchName", coalesce(m.idempotency_key, l.idempotency_key, u.idempotency_key) as "idempotencyKey",
-     coalesce(m.initiator_account_id, u.initiator_account_id) as "requestedBy",
-     ${personNameSql('coalesce(m.initiator_account_id, u.initiator_account_id)')} as "requestedByName", g.label as "requestedThrough",
-     ${approversSql('m.approval_id')} as "approvedBy"
+     t.id as "topupId", b.id as "payeeId", b.display_name as "payeeName", b.destination_mask as "payeeMask", p.account_reference as reference, p.narrative,
+     coalesce(p.metadata, u.metadata, '{}') as metadata, coalesce(u.deposit_receipt, p.provider_receipt, u.provider_receipt) as "providerReceipt",
+     p.rail, p.purpose_code as "purposeCode", p.batch_id as "batchId", p.batch_index as "batchIndex",
+     l.name as "batchName", coalesce(p.idempotency_key, l.idempotency_key, u.idempotency_key) as "idempotencyKey",
+     coalesce(p.initiator_account_id, u.initiator_account_id) as "requestedBy",
+     ${personNameSql('coalesce(p.initiator_account_id, u.initiator_account_id)')} as "requestedByName", g.label as "requestedThrough",
+     ${approversSql('p.approval_id')} as "approvedBy"
    from page m
      left join deposits d on d.id = case m.reference_type when 'deposit' then m.reference_id end
-     left join topups u on u.id = case m.reference_type when 'topup' then m.reference_id when 'deposit' then d.topup_id end
+     left join topups t on t.id = case m.reference_type when 'topup' then m.reference_id when 'deposit' then d.topup_id end
+     left join lateral (select m.* where ${isShown('m')}) as p on true
+     left join lateral (select t.*, d.receipt as deposit_receipt where ${isShown('t')}) as u on true
      left join beneficiaries b on b.id = m.beneficiary_id and (key.payees_of = 'all' or m.workspace_id::text = key.payees_of)
-     left join payment_batches l on l.id = m.batch_id
-     left join grants g on g.id = m.grant_id
+     left join payment_batches l on l.id = p.batch_id
+     left join grants g on g.id = p.grant_id
    order by m.id`,
   'pool',
 )
@@ -173,9 +180,11 @@ const balanceAfter = statement('ledger.balance_after')`
            and (t.customer_account_id, t.id) > ($1, ${idBehind('$1', '$5::timestamptz')})
            and (t.customer_account_id, t.id) <= ($1, greatest($4::uuid, ${idAhead('$1', '$5::timestamptz')}))), 0))::bigint as minor`
 
+export const bookedAt = async (db: Db, id: Uuid): Promise<Date> => found(await findTransfer(db, { id })).createdAt
+
 const balanceBehind = async (db: Db, { ownerId, start, end }: StatementOf, after: Uuid): Promise<Minor> => {
-  const booking = found(await findTransfer(db, { id: after }))
-  const hour = new Date(Math.floor(booking.createdAt.getTime() / 3_600_000) * 3_600_000)
+  const at = await bookedAt(db, after)
+  const hour = new Date(Math.floor(at.getTime() / 3_600_000) * 3_600_000)
   const row = only(await db.query<{ minor: Minor }>(balanceAfter, [ownerId, start, end, after, hour > start ? hour : start]))
   return row.minor
 }
@@ -189,7 +198,7 @@ export const listStatementEntries = async (
   { after, take, summary: { openingMinor, through } }: EntriesPage,
 ): Promise<StatementEntry[]> => {
   const balance = after === null ? openingMinor : await balanceBehind(db, of, after)
-  const { ownerId, start, end, workspaceId, payeesOf } = of
-  const key = { account_id: ownerId, starts: start, ends: end, workspace_id: workspaceId, payees_of: payeesOf }
-  return db.run(entries, { ...key, after, through, take, balance })
+  const { ownerId, start, end, workspaceId, detailsOf, payeesOf } = of
+  const key = { account_id: ownerId, starts: start, ends: end, workspace_id: workspaceId }
+  return db.run(entries, { ...key, details_of: detailsOf, payees_of: payeesOf, after, through, take, balance })
 }

@@ -3,11 +3,13 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
 import { startOfDate, startOfDateIn, zoneChangesAt, zonesOf } from '../../src/policy/calendar.ts'
+import type { Client, Json } from '../harness/client.ts'
 import { credit, fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
 import { deliver, lastOrder, pass, transferCallback } from '../rails-flows/scene.ts'
+import { createTeam, join, standIn } from '../workspaces/team.ts'
 
 let service: TestService
 let person: Person
@@ -290,6 +292,70 @@ describe('as CSV', () => {
     const [listed] = await rowsOf(`/v1/payments?batch_id=${batch.id}`)
     expect(listed).toMatchObject({ ...paid, requested_through: 'Agent', initiator_account_id: person.accountId })
   })
+})
+
+test('a statement of the current month continues in that month, page by page, after the month has ended', async () => {
+  const someone = await signIn(service.api)
+  const reader = await createKey(someone)
+  for (const amount of [100n, 200n, 300n]) await credit(service, someone.accountId, amount)
+  service.clock.set(new Date('2026-04-30T20:59:59Z'))
+  const paths = ['/v1/accounts/me/statement', '/v1/workspaces/current/statement']
+  const firsts = await Promise.all(paths.map(async (path) => (await reader.api.get(`${path}?limit=1`)).body))
+  service.clock.advance(1)
+  for (const [index, { from, to, time_zone, closing_balance_minor, next_cursor, ...first }] of firsts.entries()) {
+    const { body: next } = await reader.api.get(`${paths[index]}?limit=5&cursor=${next_cursor}`)
+    expect([from, amounts(first), amounts(next)]).toEqual(['2026-04-01', [100], [200, 300]])
+    expect(next).toMatchObject({ from, to, time_zone, closing_balance_minor, next_cursor: null })
+  }
+  expect((await reader.api.get(`${paths[0]}`)).body).toMatchObject({ from: '2026-05-01', entries: [] })
+})
+
+test('a team’s key reads only amounts of what other workspaces paid, in the statement as in the history', async () => {
+  const owner = await signIn(service.api)
+  const ofHome = await createKey(owner)
+  await owner.api.post('/v1/topups/initiate', { amount_minor: '500000', phone_number: '254722000001' }, { key: 'float' })
+  await service.settle()
+  const beneficiary_id = await newBeneficiary(owner.api)
+  const item = { beneficiary_id, amount_minor: '100000', narrative: 'Clinic', metadata: { visit: '7' }, purpose_code: 'HLTI' }
+  await owner.api.post('/v1/payment-batches', { name: 'Health', items: [item] }, { key: 'health' })
+  await service.settle()
+  await standIn(owner, (await owner.api.post('/v1/workspaces', { name: 'Team' })).body.workspace.id)
+  const ofTeam = await createKey(owner)
+  const entriesFor = async ({ api }: { api: Client }) => (await api.get('/v1/accounts/me/statement')).body.entries as Json[]
+  const [all, hidden] = [await entriesFor(owner), await entriesFor(ofTeam)]
+  expect(await entriesFor(ofHome)).toEqual(all)
+  const nothing = {
+    ...{ payee: null, batch: null, batch_id: null, batch_index: null, idempotency_key: null, payment_rail: null },
+    ...{ purpose_code: null, reference: null, narrative: null, metadata: {}, provider_receipt: null },
+    ...{ requested_by: null, requested_by_name: null, requested_through: null, approved_by: [], approved_by_names: [] },
+  }
+  expect(all.map(({ narrative, idempotency_key }) => [narrative, idempotency_key])).toEqual([
+    [null, 'float'],
+    ['Clinic', 'health'],
+  ])
+  expect(hidden).toEqual(all.map((entry) => ({ ...entry, ...nothing })))
+  const history = (await ofTeam.api.get('/v1/accounts/me/history')).body.data as Json[]
+  expect(history.map(({ idempotency_key }) => idempotency_key)).toEqual([null, null, null])
+})
+
+test('an approver whose account is closed stands in CSV by the id of the account', async () => {
+  const team = await createTeam(service)
+  const approver = await join(service, team, 'approver')
+  await credit(service, team.id, 100_000n)
+  await team.owner.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '1' })
+  const paid = await team.owner.api.post('/v1/payments', {
+    beneficiary_id: await newBeneficiary(team.owner.api),
+    amount_minor: '10000',
+  })
+  const approved = await approver.api.post(`/v1/approvals/${paid.body.approval_id}/decide`, { decision: 'approve' })
+  expect(approved.status).toBe(200)
+  await service.settle()
+  expect((await approver.api.delete('/v1/accounts/me')).status).toBe(200)
+  for (const path of ['/v1/payments', '/v1/workspaces/current/statement']) {
+    const { text } = await team.owner.api.get(path, { headers: { accept: 'text/csv' } })
+    const rows = parse(text, { columns: true, bom: true }) as Record<string, string>[]
+    expect(rows.map((row) => row.approved_by_names).filter(Boolean)).toEqual([approver.accountId])
+  }
 })
 
 test('a workspace’s statement is that of its balance: of a personal workspace, its person’s own', async () => {

@@ -197,7 +197,14 @@ describe.each([
     await fc.assert(
       fc.asyncProperty(fc.tuple(zone, day, day), fc.boolean(), fc.constantFrom(7, 50), async (days, ofWorkspace, take) => {
         const { start, end } = periodOf(days)
-        const of = { ownerId, workspaceId: ofWorkspace ? workspaceId : null, start, end, payeesOf: 'all' as const }
+        const of = {
+          ownerId,
+          workspaceId: ofWorkspace ? workspaceId : null,
+          start,
+          end,
+          detailsOf: 'all' as const,
+          payeesOf: 'all' as const,
+        }
         const { entries, ...expected } = plainly(of)
         const { entries: count, ...totals } = { ...expected, entries: entries.length }
         expect(count).toBe(entries.length)
@@ -216,7 +223,14 @@ describe.each([
       const ends = days.at(-1)?.ends ?? now
       const flow = await readFlow(service.deps.db, ownerId, { starts: days.map(({ begins }) => begins), ends })
       for (const [index, { date, begins, ends }] of days.entries()) {
-        const { inMinor, outMinor } = plainly({ ownerId, workspaceId: null, start: begins, end: ends, payeesOf: 'none' })
+        const { inMinor, outMinor } = plainly({
+          ownerId,
+          workspaceId: null,
+          start: begins,
+          end: ends,
+          detailsOf: 'all',
+          payeesOf: 'none',
+        })
         expect([date, flow[index]?.inMinor, flow[index]?.outMinor]).toEqual([date, inMinor, outMinor])
       }
       const atEnds = await service.deps.db.query<{ minor: bigint }>(

@@ -52,7 +52,7 @@ export const registerEvidence = (app: App, deps: Parts): void => {
       if (underWay.has(id) || underWay.size >= maxAtOnce) throw busy()
       underWay.add(id)
       try {
-        const opened = await openStatement(deps, principal, query, true)
+        const opened = await openStatement(deps, principal, query, { isOfWorkspace: true, after: null })
         const { from, to } = opened.period
         await inTx(deps.db, async (tx) => audit(tx, principal, 'workspace.export_evidence', { subject: id, after: { from, to } }))
         const archive = Readable.from(

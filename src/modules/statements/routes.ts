@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../http/app-type.ts'
 import { orCsv, sendCsv, wantsCsv } from '../../http/csv.ts'
-import { readPage } from '../../http/pagination.ts'
+import { positionOf, readPage } from '../../http/pagination.ts'
 import { routesOf } from '../../http/routes.ts'
 import type { StatementEntry } from '../../ledger/statement.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -19,6 +19,11 @@ export const registerStatements = (app: App, deps: Parts): void => {
     const { from, to, zones, unfinishedAt } = opened.period
     const columns = columnsOf(zones, currency, opened.of.workspaceId === null)
     return sendCsv(request, reply, `statement-${from}-${to}${unfinishedAt ? '-unfinished' : ''}`, columns, readLines(opened))
+  }
+  /** `of`: the owner to whom the cursors are bound. */
+  const open = (request: StatementRequest, of: Uuid, isOfWorkspace: boolean) => {
+    const after = wantsCsv(request) ? null : positionOf(deps, request, of)
+    return openStatement(deps, request.principal, request.query, { isOfWorkspace, after })
   }
   /** Returns a page, oldest entry first. The cursor names the last entry of the previous page. */
   const page = async <Item, More extends object>(
@@ -46,9 +51,10 @@ export const registerStatements = (app: App, deps: Parts): void => {
     querystring: ReadStatement,
     response: { 200: orCsv(Statement) },
     handler: async (request, reply) => {
-      const opened = await openStatement(deps, request.principal, request.query, false)
+      const { accountId } = request.principal
+      const opened = await open(request, accountId, false)
       if (wantsCsv(request)) return csv(request, reply, opened)
-      return reply.send(await page(request, opened, opened.of.ownerId, presentEntry, balancesOf(opened.summary)))
+      return reply.send(await page(request, opened, accountId, presentEntry, balancesOf(opened.summary)))
     },
   })
   routes.handle('GET', '/v1/workspaces/current/statement', 'workspaces.statement', {
@@ -60,9 +66,9 @@ export const registerStatements = (app: App, deps: Parts): void => {
     querystring: ReadStatement,
     response: { 200: orCsv(WorkspaceStatement) },
     handler: async (request, reply) => {
-      const opened = await openStatement(deps, request.principal, request.query, true)
-      if (wantsCsv(request)) return csv(request, reply, opened)
       const { id } = request.principal.workspace
+      const opened = await open(request, id, true)
+      if (wantsCsv(request)) return csv(request, reply, opened)
       if (opened.of.workspaceId === null)
         return reply.send(await page(request, opened, id, presentEntry, balancesOf(opened.summary)))
       return reply.send(

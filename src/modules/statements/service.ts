@@ -1,22 +1,18 @@
-import { type Principal, seesWholeBalance } from '../../auth/principal.ts'
+import { type Principal, seesEveryPayment, seesWholeBalance } from '../../auth/principal.ts'
 import type { Db } from '../../db/client.ts'
 import {
+  bookedAt,
   listStatementEntries,
   readStatementSummary,
   type StatementEntry,
   type StatementOf,
   type StatementSummary,
 } from '../../ledger/statement.ts'
+import type { Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
 import { readZones } from '../workspaces/queries.ts'
 import { type Line, periodOf, type ReadPeriod } from './present.ts'
 import type { ReadStatement } from './schema.ts'
-
-/** A person sees the beneficiaries of all payments from their balance. A credential sees only those of its workspace. */
-const payeesOf = ({ grant, permissions, workspace }: Principal): StatementOf['payeesOf'] => {
-  if (!permissions.has('beneficiary.read')) return 'none'
-  return grant ? workspace.id : 'all'
-}
 
 export type Opened = { source: Db; of: StatementOf; period: ReadPeriod; summary: StatementSummary }
 
@@ -45,19 +41,31 @@ export const readLines =
     return lines
   }
 
-/** Opens the statement of the person's own balance or of the workspace. */
+/**
+ * Opens the statement of the person's own balance or of the workspace. `after`: the last entry of the previous page. A statement
+ * of the current month continues in the month of that entry, even if the month has ended since.
+ */
 export const openStatement = async (
   { clock, db, reads }: Pick<Parts, 'clock' | 'db' | 'reads'>,
   principal: Principal,
   query: Pick<ReadStatement, 'from' | 'to'>,
-  isOfWorkspace: boolean,
+  { isOfWorkspace, after }: { isOfWorkspace: boolean; after: Uuid | null },
 ): Promise<Opened> => {
   const { workspace } = principal
-  const period = periodOf(query, clock.now(), await readZones(db, workspace))
+  const isOfCurrentMonth = query.from === undefined && query.to === undefined
+  const [zones, at] = await Promise.all([
+    readZones(db, workspace),
+    isOfCurrentMonth && after !== null ? bookedAt(db, after) : clock.now(),
+  ])
+  const period = periodOf(query, at, zones)
+  const ownerId = isOfWorkspace ? workspace.balanceAccountId : principal.accountId
+  const detailsOf = seesEveryPayment(principal, ownerId) ? 'all' : workspace.id
+  const ownPayees = principal.permissions.has('beneficiary.read') ? detailsOf : 'none'
   const of: StatementOf = {
-    ownerId: isOfWorkspace ? workspace.balanceAccountId : principal.accountId,
+    ownerId,
     workspaceId: isOfWorkspace && !seesWholeBalance(principal) ? workspace.id : null,
-    payeesOf: isOfWorkspace ? workspace.id : payeesOf(principal),
+    detailsOf,
+    payeesOf: isOfWorkspace ? workspace.id : ownPayees,
     start: period.start,
     end: period.end,
   }

@@ -1,5 +1,5 @@
 import { eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm'
-import type { Principal } from '../../../auth/principal.ts'
+import { type Principal, seesEveryPayment } from '../../../auth/principal.ts'
 import { type Db, first, type Tx } from '../../../db/client.ts'
 import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
@@ -142,7 +142,10 @@ const paidTo = prepare('accounts.history_beneficiaries', { ids: 'uuid[]' }, 'pag
 )
 
 const topupKeys = prepare('accounts.history_topups', { ids: 'uuid[]' }, 'page', (orm, param) =>
-  orm.select({ id: topups.id, idempotencyKey: topups.idempotencyKey }).from(topups).where(sql`${topups.id} = any(${param.ids})`),
+  orm
+    .select({ id: topups.id, workspaceId: topups.workspaceId, idempotencyKey: topups.idempotencyKey })
+    .from(topups)
+    .where(sql`${topups.id} = any(${param.ids})`),
 )
 
 /** `holderId`: the account that holds the balance. */
@@ -154,11 +157,12 @@ export const readHistory = async (db: Db, principal: Principal, holderId: Uuid, 
     read(idsOf('payment'), (key) => db.run(paidTo, key)),
     read(idsOf('topup'), (key) => db.run(topupKeys, key)),
   ])
-  // A person sees all beneficiaries that their own balance paid. Any other reader sees only its workspace's.
-  const seesAll = !principal.grant && holderId === principal.accountId
-  const seen = paid.filter(({ workspaceId }) => seesAll || workspaceId === principal.workspace.id)
-  const payees = new Map(seen.map((row) => [row.paymentId, row]))
-  const keys = new Map(paidIn.map(({ id, idempotencyKey }) => [id, { idempotencyKey, batchId: null, batchIndex: null }]))
+  const seesAll = seesEveryPayment(principal, holderId)
+  const isSeen = ({ workspaceId }: { workspaceId: Uuid }) => seesAll || workspaceId === principal.workspace.id
+  const payees = new Map(paid.filter(isSeen).map((row) => [row.paymentId, row]))
+  const keys = new Map(
+    paidIn.filter(isSeen).map(({ id, idempotencyKey }) => [id, { idempotencyKey, batchId: null, batchIndex: null }]),
+  )
   const seesPayees = principal.permissions.has('beneficiary.read')
   return entries.map((entry) => {
     const payee = payees.get(entry.referenceId) ?? null
