@@ -70,6 +70,8 @@ declare module 'fastify' {
     whileFrozen?: boolean
     /** Allowed for a caller whose session has chosen a workspace that no longer admits the account. */
     whileNotAdmitted?: boolean
+    /** Ignores the `Workspace-Id` header, so that a session can end even if it names a workspace that the account has left. */
+    ignoresWorkspace?: true
     /** The person must have confirmed their identity recently: always, or if the service requires it (`requireFreshProof`). */
     freshProof?: 'always' | 'by_content'
     /** The route issues credentials or allows guessing them, so the stricter limit per IP address applies. */

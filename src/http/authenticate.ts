@@ -62,7 +62,7 @@ const noWorkspace: Uuid = '00000000-0000-0000-0000-000000000000'
 
 const namedWorkspace = (request: FastifyRequest): Uuid | null => {
   const header = request.headers['workspace-id']
-  if (header === undefined) return null
+  if (header === undefined || request.routeOptions.config.ignoresWorkspace) return null
   return (typeof header === 'string' && parseId('workspace', header)) || noWorkspace
 }
 

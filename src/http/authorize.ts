@@ -49,7 +49,7 @@ export const checkAuthority = (request: FastifyRequest, principal: Principal): v
   checkPermission(principal, requiredPermissions(request))
 }
 
-/** With an idempotency key, the status of account and workspace is checked under the locks, once the key is known to be new. */
+/** With an idempotency key, admission is checked under the locks, once the key is known to be new. */
 const hasKey = ({ headers, routeOptions }: FastifyRequest): boolean =>
   routeOptions.config.idempotent === true && headers['idempotency-key'] !== undefined
 
@@ -57,6 +57,12 @@ const hasKey = ({ headers, routeOptions }: FastifyRequest): boolean =>
 const checkProof = ({ method, routeOptions: { config } }: FastifyRequest, caller: Principal, now: Date): void => {
   if (config.access === 'admin' && isUnsafe(method)) requireProvenAt(caller.provenAt, now)
   if (config.freshProof === 'always') requireFreshProof(caller, now)
+}
+
+/** Whether the caller may start something new. A stored response is repeated without this check. */
+export const checkAdmission = (request: FastifyRequest, caller: Principal, now: Date): void => {
+  checkEligibility(request, caller)
+  checkProof(request, caller, now)
 }
 
 /** Otherwise a key could link a wallet and, in the wallet's session, do what the key itself is not allowed to do. */
@@ -73,8 +79,7 @@ export const registerAuthorization = (app: App, clock: Clock): void => {
     const { caller } = request
     if (!caller) return
     checkAuthority(request, caller)
-    if (!hasKey(request)) checkEligibility(request, caller)
-    checkProof(request, caller, clock.now())
+    if (!hasKey(request)) checkAdmission(request, caller, clock.now())
     checkOrigin(request, caller)
   })
 }

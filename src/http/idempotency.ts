@@ -9,7 +9,7 @@ import { answerKeys, type KeyScope, type Keys, type Once, type StoredAnswer } fr
 import { type RecordAnswer, recordScope } from '../queue/record-keys.ts'
 import { createSerialRunner, type SerialRunner } from '../queue/turns.ts'
 import { type WriteRequest, writeOnce } from '../queue/write-path.ts'
-import { checkAuthority, checkEligibility } from './authorize.ts'
+import { checkAdmission, checkAuthority, checkEligibility } from './authorize.ts'
 
 /** `secret`: top-level fields that are returned once and never stored. */
 export type Answer = { status: number; body: unknown; secret?: readonly string[] }
@@ -77,7 +77,7 @@ const callerOf = (request: FastifyRequest): Pick<WriteRequest<Principal>, 'reaut
     recheckAuthority(request, current)
     return current
   },
-  admit: (current) => checkEligibility(request, current),
+  admit: (current, at) => checkAdmission(request, current, at),
 })
 
 export const recordRequestOf = (request: FastifyRequest): Omit<WriteRequest<Principal>, 'locks'> => ({
@@ -120,7 +120,7 @@ export const respondOnce = async (
     locks: { exclusive: caller ? [caller.accountId, ...balanceAccountsOf(caller.workspace), ...others] : [] },
     once: onceOf(request, scopeOf),
     reauthenticate: async (tx: Tx) => (caller ? again.reauthenticate(tx) : null),
-    admit: (current: Principal | null) => current && again.admit?.(current),
+    admit: (current: Principal | null, at: Date) => current && again.admit?.(current, at),
     work: async (tx: Tx) => {
       const { status, body, secret } = await work(tx)
       const text = body === undefined ? '' : String(reply.code(status).serialize(body))

@@ -23,8 +23,8 @@ export type WriteRequest<Caller = Principal | null> = {
   once: Once | null
   /** Throws a Refusal if the caller would be refused now. */
   reauthenticate: (tx: Tx) => Promise<Caller>
-  /** Throws a Refusal if the caller may not start anything new, because of a freeze. */
-  admit?: (caller: Caller) => void
+  /** Throws a Refusal if the caller may not start anything new, because of a freeze or without a fresh proof. */
+  admit?: (caller: Caller, at: Date) => void
 }
 
 export type Act<Request, Caller, State, Answer> = {
@@ -68,7 +68,7 @@ export const writeAll = async <Request extends WriteRequest<Caller>, Caller, Sta
     if (caller instanceof Refusal) return caller
     const first = keys.find(request.once, caller, tx.at)
     if (first !== undefined) return first instanceof Refusal ? first : { answer: first, replayed: true }
-    const refused = catchRefusal(() => request.admit?.(caller))
+    const refused = catchRefusal(() => request.admit?.(caller, tx.at))
     if (refused instanceof Refusal) return refused
     try {
       const answer = await act.decide(tx, state, request, caller, index)
@@ -104,7 +104,7 @@ export const writeOnce = <Caller, Answer>(
     const first = known.find(once, caller, tx.at)
     if (first instanceof Refusal) throw first
     if (first !== undefined) return { answer: first, replayed: true }
-    admit?.(caller)
+    admit?.(caller, tx.at)
     const answer = await work(tx)
     known.use(once, answer)
     tx.defer(known.keep(tx))

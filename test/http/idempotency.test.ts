@@ -75,6 +75,17 @@ test('a secret is shown once: the replay is the same answer without it', async (
   expect(stored?.isStored).toBe(false)
 })
 
+test('a replay needs no fresh proof, because it does nothing again; a new key does', async () => {
+  const { cookie } = await signIn(first.api)
+  const send = (key: string) => first.api.post('/v1/accounts/me/api-keys', { name: 'Agent' }, { key, cookie })
+  const answer = await send('proven')
+  first.clock.advance(601)
+  const again = await send('proven')
+  expect([again.status, again.body.id, replayed(again)]).toEqual([201, answer.body.id, 'true'])
+  const other = await send('unproven')
+  expect([other.status, other.body.error]).toEqual([403, 'step_up_required'])
+})
+
 test('a key belongs to one account, one grant, one workspace and one path', async () => {
   const person = await signIn(first.api)
   const agent = await createKey(person)
@@ -147,9 +158,10 @@ test('every operation that creates something for its caller honours a key', () =
   const creating = first.routes.filter(
     ({ method, access, path }) => method === 'POST' && access !== 'public' && !path.startsWith('/v1/oauth'),
   )
-  // Operations that end, decide, stop or ask: a second time they find the work done, and say so.
+  // Operations that end, decide, stop or ask: a second time they find the work done, and say so. A confirmation that then finds
+  // nothing pending (of a change, of a separation) honours a key instead.
   const again =
-    /\.(revoke|revoke_.*|cancel|decide.*|freeze.*|unfreeze|logout|simulate|replay|accept.*|preview|wallet_verify|end.*|suspend.*|reinstate.*|resolve.*|assign.*|enter_.*|.*_form|resolve|confirm.*|reject.*|verify|prepare.*|prove|call)$/
+    /\.(revoke|revoke_.*|cancel|decide.*|freeze.*|unfreeze|logout|simulate|replay|accept.*|preview|wallet_verify|end.*|suspend.*|reinstate.*|resolve.*|assign.*|enter_.*|.*_form|resolve|confirm|confirm_adjustment|reject.*|verify|prepare.*|prove|call)$/
   expect(
     creating.filter(({ idempotent, operation }) => !idempotent && !again.test(operation)).map(({ operation }) => operation),
     'add `idempotent: true` to the config of each; only what changes nothing the second time belongs into `again` above',

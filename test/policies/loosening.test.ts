@@ -71,6 +71,19 @@ describe('a rule that asks for two', () => {
     expect((await api.patch(`${path}/${other}`, { version: 1, required_approval_count: 1 })).status).toBe(202)
   })
 
+  test('is loosened once by a confirmation that is sent again with its key, and gets the first answer', async () => {
+    const scene = await createScene()
+    const second = await join(service, scene.team, 'approver')
+    const id = await make(scene)
+    expect((await scene.owner.api.delete(`${path}/${id}`)).status).toBe(202)
+    const send = (body: object = {}) => second.api.post(`${path}/${id}/pending-change/confirm`, body, { key: 'confirm-1' })
+    const [first, again] = [await send(), await send()]
+    expect([first.status, first.body.status]).toEqual([200, 'archived'])
+    expect([again.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([200, first.text, 'true'])
+    expect((await send({ message_digest: '0'.repeat(64) })).body.details.reason).toBe('idempotency')
+    expect((await confirm(second, id)).status).toBe(404)
+  })
+
   test('tells every approver of the change that is asked for', async () => {
     const scene = await createScene()
     const second = await join(service, scene.team, 'approver')

@@ -181,7 +181,12 @@ describe('a balance that a rule for two guards', () => {
     const confirmer = await again(approver, team.id)
     const other = await confirmer.api.post(`${path}/confirm`, { message_digest: '0'.repeat(64) })
     expect(other.body.details.reason).toBe('message_changed')
-    expect((await confirmer.api.post(`${path}/confirm`, {})).body).toMatchObject({ workspace: { balance_shared: false } })
+    const once = { key: 'confirm-1' }
+    const confirmed = await confirmer.api.post(`${path}/confirm`, {}, once)
+    expect(confirmed.body).toMatchObject({ workspace: { balance_shared: false } })
+    const repeated = await confirmer.api.post(`${path}/confirm`, {}, once)
+    expect([repeated.status, repeated.text]).toEqual([200, confirmed.text])
+    expect((await confirmer.api.post(`${path}/confirm`, {})).status).toBe(404)
     expect(await balances({ ...team, owner })).toEqual(['700000', '300000'])
     expect(home).not.toBe(team.id)
   })

@@ -40,7 +40,8 @@ export const registerBalances = (app: App, deps: Parts): void => {
     freshProof: 'always',
     access: 'undelegated',
     permission: 'approval.decide',
-    refuses: ['forbidden', 'invalid_signature', 'separation_of_duties', 'conflict'],
+    idempotent: true,
+    refuses: ['forbidden', 'invalid_signature', 'separation_of_duties'],
     summary: 'Confirm the pending separation',
     description:
       'Confirms the pending separation of the current workspace. The caller must be an approver who counts under the rule and did not request the separation, and must sign if a policy requires signatures. If there is no other approver, the account that requested it signs. The separation takes effect with the last confirmation.',

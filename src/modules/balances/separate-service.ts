@@ -234,12 +234,14 @@ const settle = async (tx: Tx, config: Using, actor: Actor, separation: Separatio
 
 export type SeparationConfirmation = Confirmation & { separation: Separation }
 
+/** Null if nothing is pending, for example because the request repeats one that has confirmed the separation. */
 export const proveSeparation = async (
   deps: Pick<Parts, 'config' | 'contractWallets' | 'db'>,
   { accountId, workspace }: Principal,
   body: ConfirmSeparation,
-): Promise<SeparationConfirmation> => {
-  const separation = found(await findPending(deps.db, workspace))
+): Promise<SeparationConfirmation | null> => {
+  const separation = await findPending(deps.db, workspace)
+  if (!separation) return null
   return { separation, ...(await proveConfirmation(deps, accountId, separation.message, body)) }
 }
 
@@ -248,9 +250,13 @@ export const confirmSeparation = async (
   tx: Tx,
   config: Using,
   principal: Principal,
-  { separation: { id }, ...confirmation }: SeparationConfirmation,
+  proven: SeparationConfirmation | null,
 ): Promise<void> => {
   const { accountId, workspace } = principal
+  const {
+    separation: { id },
+    ...confirmation
+  } = found(proven)
   const separation = found(await lockSeparation(tx, { id }))
   if (separation.outcome !== null) throw conflict(`The separation is ${separation.outcome} already.`, 'decided')
   if (!confirmation.isShown) throw conflict('This is not the text of what waits: read it again.', 'message_changed')

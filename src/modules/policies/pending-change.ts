@@ -155,15 +155,20 @@ const requireText = (policy: PolicyRecord): PendingResult => {
 
 type ChangeConfirmation = Confirmation & { message: string }
 
-/** Called before the transaction, because no transaction may wait for a chain. */
+/**
+ * Called before the transaction, because no transaction may wait for a chain. Returns a refusal instead of throwing it, because
+ * the request may repeat one that has confirmed the change.
+ */
 export const proveChange = async (
   deps: Pick<Parts, 'config' | 'contractWallets' | 'db'>,
   { accountId, workspace }: Principal,
   id: Uuid,
   body: ConfirmChange,
-): Promise<ChangeConfirmation> => {
-  const { message } = requireText(requirePending(await findPolicy(deps.db, { workspaceId: workspace.id, id })))
-  return { message, ...(await proveConfirmation(deps, accountId, message, body)) }
+): Promise<ChangeConfirmation | Refusal> => {
+  const policy = await findPolicy(deps.db, { workspaceId: workspace.id, id })
+  const pending = catchRefusal(() => requireText(requirePending(policy)))
+  if (pending instanceof Refusal) return pending
+  return { message: pending.message, ...(await proveConfirmation(deps, accountId, pending.message, body)) }
 }
 
 /** The requester of the change counts as the author of the new version. */
@@ -175,8 +180,9 @@ export const confirmChange = async (
   tx: Tx,
   principal: Principal,
   id: Uuid,
-  confirmation: ChangeConfirmation,
+  confirmation: ChangeConfirmation | Refusal,
 ): Promise<PolicyRecord> => {
+  if (confirmation instanceof Refusal) throw confirmation
   const { accountId } = principal
   const before = requirePending(await lockOwnPolicy(tx, principal, id))
   const { result, message, renewed } = requireText(before)

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { StartupError } from '../../../src/lib/errors.ts'
 import { newWallet, signIn, walletMessage } from '../../harness/people.ts'
 import { openService, startService, type TestService } from '../../harness/service.ts'
+import { createTeam, join } from '../../workspaces/team.ts'
 import { continueWith, newPerson } from './providers.ts'
 
 const productionEnv = () => ({
@@ -84,6 +85,18 @@ describe('logging out', () => {
     const person = await signIn(service.api)
     expect((await person.api.post('/v1/auth/logout')).status).toBe(204)
     expect((await person.api.get('/v1/accounts/me')).body.error).toBe('session_revoked')
+  })
+
+  test('ends the session whatever workspace the request names: one that the person has left, or none', async () => {
+    for (const name of ['', 'nonsense']) {
+      const team = await createTeam(service)
+      const member = await join(service, team, 'member')
+      expect((await member.api.delete(`/v1/workspaces/current/members/${member.memberId}`)).status).toBe(200)
+      const headers = { 'workspace-id': name || team.id }
+      expect((await member.api.get('/v1/accounts/me', { headers })).status).toBe(404)
+      expect((await member.api.post('/v1/auth/logout', undefined, { headers })).status).toBe(204)
+      expect((await member.api.get('/v1/accounts/me')).body.error).toBe('session_revoked')
+    }
   })
 
   test.each(['stale', 'A'.repeat(43)])(

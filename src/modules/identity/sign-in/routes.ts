@@ -240,6 +240,7 @@ export const registerSignIn = (app: App, deps: Parts): void => {
   routes.post('/v1/auth/logout', 'sign_in.logout', {
     access: 'optional',
     whileFrozen: true,
+    ignoresWorkspace: true,
     refuses: ['csrf_rejected'],
     summary: 'Sign out',
     description: 'Ends the session with its streams and dashboard tokens at once, and clears the cookie.',
