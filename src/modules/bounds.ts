@@ -32,6 +32,13 @@ const bounds = {
     timed: true,
     sentence: 'An account has at most 200 active API keys that no other key made: revoke one first.',
   },
+  keysOfGrant: {
+    max: 100,
+    count: statement('bounds.keys_of_grant')`
+  select count(*)::int as count from (select from api_keys k where k.grant_id = $1 and ${keyIsActive('k', '$3')} limit $2) counted`,
+    timed: true,
+    sentence: 'At most 100 keys of one grant can be active at once: rotate without an overlap, or wait until an overlap ends.',
+  },
   beneficiaries: {
     max: 50_000,
     count: statement('bounds.beneficiaries')`

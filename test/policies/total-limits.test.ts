@@ -104,6 +104,11 @@ test('the total of a key that was made before totals were counted is filled befo
   expect((await pay(child.api, is.payee, '200000')).status).toBe(201)
   is.person = await after(is, 70)
   expect((await grantOf(is, key)).usage.total_minor).toBe('500000')
+  for (const [own, total] of [
+    [key, '500000'],
+    [child, '200000'],
+  ] as const)
+    expect((await own.api.get('/v1/credentials/current')).body.grant.usage.total_minor).toBe(total)
   const limit = (total_limit_minor: string | null) =>
     is.person.api.patch(`/v1/accounts/me/api-keys/${key.id}`, { spending_controls: { total_limit_minor } })
   expect((await limit('600000')).body.grant.usage.total_minor).toBe('500000')

@@ -10,7 +10,7 @@ import { type Minor, minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
 import { approvalFrom, headroomOf } from '../../policy/limits.ts'
 import { presentGrant, presentHeadroom } from '../delegation/present.ts'
-import { findGrant, scopeOf } from '../delegation/queries.ts'
+import { findGrant, scopeOf, uncountedTotal } from '../delegation/queries.ts'
 import type { Credential } from './schema.ts'
 
 /**
@@ -34,14 +34,16 @@ const limits = prepare(
         approvalThresholdMinor: sql<Minor | null>`l.approval_threshold_minor`,
         dayMinor: sql<Minor>`coalesce(d.used_minor, 0::bigint)`,
         monthMinor: sql<Minor>`coalesce(m.used_minor, 0::bigint)`,
-        totalMinor: sql<Minor>`(select coalesce(sum(used_minor), 0)::bigint from usage_counters where subject_id = l.id and period = 'total')`,
+        totalMinor: sql<Minor>`coalesce(l.uncounted,
+          (select sum(used_minor) from usage_counters where subject_id = l.id and period = 'total'), 0)::bigint`,
       })
       .from(
-        sql`(select id, per_payment_limit_minor, daily_limit_minor, monthly_limit_minor, total_limit_minor, approval_threshold_minor
+        sql`(select id, per_payment_limit_minor, daily_limit_minor, monthly_limit_minor, total_limit_minor, approval_threshold_minor,
+               ${sql.raw(uncountedTotal)} as uncounted
              from grants where id = any(${param.grantIds}::uuid[])
              union all
              select id, per_payment_limit_minor, daily_limit_minor, monthly_limit_minor, total_limit_minor,
-               case when required_approval_count > 0 then coalesce(approval_threshold_minor, 0) else approval_threshold_minor end
+               case when required_approval_count > 0 then coalesce(approval_threshold_minor, 0) else approval_threshold_minor end, null
              from spending_policies
              where workspace_id = ${param.workspaceId} and archived_at is null
                and cardinality(payment_types) = 0 and cardinality(beneficiary_ids) = 0

@@ -1,10 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { and, sql } from 'drizzle-orm'
 import { effectivePermissions, type Permission, permissions, undelegable } from '../../auth/permissions.ts'
 import { type Principal, requireActiveAccount, requireFreshProof } from '../../auth/principal.ts'
-import { first, statement, type Tx } from '../../db/client.ts'
-import { grantLife } from '../../db/credential-life.ts'
-import { prepare } from '../../db/prepare.ts'
+import { statement, type Tx } from '../../db/client.ts'
+import { grantIsActive, grantLife, keyIsActive } from '../../db/credential-life.ts'
 import { insertRow, updateRow, updateRows } from '../../db/prepare-write.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { appendEvents } from '../../events/append.ts'
@@ -12,6 +10,7 @@ import { audit } from '../../events/audit.ts'
 import { isoTimeOrNull } from '../../lib/clock.ts'
 import { conflict, found, invalidFields, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
+import { only } from '../../lib/lists.ts'
 import { controlContradictions } from '../../policy/limits.ts'
 import { everyPayee, totalStart } from '../../policy/scope-sql.ts'
 import { requireAllowable } from '../beneficiaries/queries.ts'
@@ -22,7 +21,7 @@ import { shownOf } from '../workspaces/present.ts'
 import { findWorkspace, type MemberRecord } from '../workspaces/queries.ts'
 import { type Controls, type ControlsChange, changeControls, refuseLimitedAccountManager, widens } from './control-rules.ts'
 import { presentControls, viewGrant, viewsOf } from './present.ts'
-import { type GrantRecord, isActive, lastFreezes, lockActive, lockGrantOfWorkspace, lockThese, shareChain } from './queries.ts'
+import { type GrantRecord, lastFreezes, lockActive, lockGrantOfWorkspace, lockThese, shareChain } from './queries.ts'
 import type { Grant } from './schema.ts'
 
 export type ChangedGrant = { grant: GrantRecord; view: Grant }
@@ -74,19 +73,23 @@ const endWithinParent = (principal: Principal, chain: readonly GrantRecord[], ex
 const maxDepth = 8
 const maxBelowRoot = 100
 
-const countBelow = prepare('grants.count_below', { root: 'uuid', now: 'timestamptz' }, (orm, param) =>
-  orm
-    .select({ living: sql<number>`count(*)::int` })
-    .from(grants)
-    .where(and(sql`${grants.ancestorIds}[1] = ${param.root}`, isActive(param.now))),
-)
+/** A grant has several active keys while a rotated key overlaps with its successor. */
+const countBelow = statement('grants.count_below')`
+  select count(*)::int as living from grants g left join api_keys k on k.grant_id = g.id and ${keyIsActive('k', '$2')}
+  where g.ancestor_ids[1] = $1 and ${grantIsActive('g', '$2')}`
 
-/** Bounds the grants below a root, because limits and requests are counted at the root. The caller has locked its account. */
-const requireRoom = (lineage: readonly Uuid[], living: number): void => {
-  if (lineage.length + 1 > maxDepth)
-    throw conflict(`Keys are made at most ${maxDepth} levels deep: this key is at the last one.`, 'limit_reached')
+/** Bounds the keys below a root, because limits and requests are counted at the root. The caller has locked its account. */
+const requireRoomBelow = async (tx: Tx, root: Uuid): Promise<void> => {
+  const { living } = only(await tx.query<{ living: number }>(countBelow, [root, tx.at]))
   if (living >= maxBelowRoot)
     throw conflict(`At most ${maxBelowRoot} active keys and agents can be below one key: revoke some first.`, 'limit_reached')
+}
+
+/** For a key that remains active beside its successor. */
+export const requireRoomForOverlap = async (tx: Tx, { id, accountId, ancestorIds: [root] }: GrantRecord): Promise<void> => {
+  if (root !== undefined) return requireRoomBelow(tx, root)
+  await requireBound(tx, 'rootKeys', accountId)
+  await requireBound(tx, 'keysOfGrant', id)
 }
 
 /** While a workspace is frozen, its grants can only be frozen, unfrozen and ended, even from a session in another workspace. */
@@ -126,19 +129,22 @@ export const createGrant = async (tx: Tx, principal: Principal, input: NewGrant)
     revokedAt: null,
   }
   const [root] = lineage
-  const hasRoom = root === undefined && kind === 'api_key' ? requireBound(tx, 'rootKeys', principal.accountId) : undefined
-  const [member, , chain, below, viewed] = await Promise.all([
+  const requireRoom = async () => {
+    if (root !== undefined) await requireRoomBelow(tx, root)
+    else if (kind === 'api_key') await requireBound(tx, 'rootKeys', principal.accountId)
+  }
+  const [member, , chain, viewed] = await Promise.all([
     heldMembership(tx, principal, workspaceId),
     requireUnfrozen(tx, principal, workspaceId),
     shareChain(tx, lineage),
-    root === undefined ? undefined : first(tx, countBelow, { root, now: at }),
     viewGrant(tx, at, draft),
     requireAllowable(tx, workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids'),
-    hasRoom,
+    requireRoom(),
   ])
   checkPermissions(principal, member, input)
   const expiresAt = endWithinParent(principal, chain, input.expiresAt, at)
-  requireRoom(lineage, below?.living ?? 0)
+  if (lineage.length + 1 > maxDepth)
+    throw conflict(`Keys are made at most ${maxDepth} levels deep: this key is at the last one.`, 'limit_reached')
   const grant = { ...draft, expiresAt }
   insertRow(tx, grants, grant)
   const view = { ...viewed, expires_at: isoTimeOrNull(expiresAt) }

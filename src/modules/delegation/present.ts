@@ -16,7 +16,7 @@ import { type Headroom, headroomOf, presentUsage } from '../../policy/limits.ts'
 import { totalStart } from '../../policy/scope-sql.ts'
 import type { Usage } from '../../policy/types.ts'
 import type { Controls } from './control-rules.ts'
-import { type ApiKeyRecord, type GrantRecord, type KeyWithGrant, paidByGrant } from './queries.ts'
+import { type ApiKeyRecord, type GrantRecord, type KeyWithGrant, uncountedTotal } from './queries.ts'
 import { ApiKey, Grant, SpendingControls } from './schema.ts'
 
 const shownControls = presenter(SpendingControls)
@@ -63,8 +63,7 @@ const linksOf = prepare('grants.links', { ids: 'uuid[]', workspaceIds: 'uuid[]',
               and ${usageCounters.periodStart} = any(${param.starts})
             group by 1, 2, 3) as summed
           group by 1) as counted) -> ${grants.id}::text, '{}')`,
-      uncounted: sql<string | null>`(case when ${grants.totalSeededAt} is null
-        then coalesce(${sql.raw(paidByGrant('grants.id', 'grants.workspace_id'))}, 0) end)::text`,
+      uncounted: sql<string | null>`${sql.raw(uncountedTotal)}::text`,
     })
     .from(grants)
     .innerJoin(workspaces, and(eq(workspaces.id, grants.workspaceId), sql`${workspaces.id} = any(${param.workspaceIds})`))

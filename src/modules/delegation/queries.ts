@@ -70,7 +70,7 @@ export const listWorkspaceGrants = selectPage('grants.of_workspace', grants, gra
 
 const depth = sql`cardinality(${grants.ancestorIds})`
 
-export const isActive = (now: SQL): SQL | undefined =>
+const isActive = (now: SQL): SQL | undefined =>
   and(isNull(grants.revokedAt), or(isNull(grants.expiresAt), gt(grants.expiresAt, now)))
 
 /** Locks grants, ancestors first. */
@@ -103,11 +103,14 @@ export const lastFreezes = prepare('grants.last_freezes', { ids: 'uuid[]' }, (or
     .orderBy(grants.id, desc(auditLog.transaction), desc(auditLog.id)),
 )
 
-/** SQL for the amount that a grant and its descendants have paid. For a grant that is older than totals, it is the total. */
-export const paidByGrant = (grant: string, workspace: string): string =>
-  `(select sum(t.used_minor) from grants below join spending_totals t on t.grant_id = below.id
-    where below.workspace_id = ${workspace} and (below.id = ${grant} or below.ancestor_ids @> array[${grant}])
-      and t.workspace_id = ${workspace} and t.payee_id = '${everyPayee}')`
+/**
+ * SQL for the total of a grant that is older than totals: the amount that it and its descendants have paid. Null for other grants.
+ * The query that contains it reads the grant from `grants`.
+ */
+export const uncountedTotal = `(case when grants.total_seeded_at is null then coalesce(
+  (select sum(t.used_minor) from grants below join spending_totals t on t.grant_id = below.id
+    where below.workspace_id = grants.workspace_id and (below.id = grants.id or below.ancestor_ids @> array[grants.id])
+      and t.workspace_id = grants.workspace_id and t.payee_id = '${everyPayee}'), 0) end)`
 
 export const lockGrantOfWorkspace = selectRow('grants.lock_in_workspace', grants, ['id', 'workspaceId'], { lock: 'update' })
 

@@ -22,7 +22,14 @@ import type { Parts } from '../parts.ts'
 import type { OnGrantsRevoked } from '../ports.ts'
 import { heldMembership } from '../workspaces/membership.ts'
 import { noControls } from './control-rules.ts'
-import { type ChangedGrant, changeVisibleGrant, createGrant, requireDescendant, requireUnfrozen } from './grant-service.ts'
+import {
+  type ChangedGrant,
+  changeVisibleGrant,
+  createGrant,
+  requireDescendant,
+  requireRoomForOverlap,
+  requireUnfrozen,
+} from './grant-service.ts'
 import { apiKeyStatus, presentApiKey, viewGrant, viewGrants, viewKey, viewsOf } from './present.ts'
 import {
   type ApiKeyRecord,
@@ -214,6 +221,7 @@ export const rotateApiKey = async (tx: Tx, principal: Principal, id: Uuid, overl
   if (status !== 'active') throw conflict(`This key is ${status}: only an active key can be rotated.`, status)
   // Without this check, a repeated request would issue a third key.
   if (key.revokedAt) throw conflict('This key has been rotated already and ends when its overlap does.', 'rotated')
+  if (overlapSeconds > 0) await requireRoomForOverlap(tx, grant)
   const old = updateRow(tx, apiKeys, key, { revokedAt: secondsAfter(at, overlapSeconds) })
   const issued = await issueKey(tx, principal, { grant, view }, { name: key.name, expiresAt: key.expiresAt })
   const data = presentApiKey(old, view, at)

@@ -168,6 +168,28 @@ describe('rotating', () => {
     expect((await person.api.get(`${path}/${key.id}`)).body.status).toBe('revoked')
   })
 
+  test('with overlaps leaves at most a hundred keys of a grant active, and a hundred below one key', async () => {
+    const owner = await signIn(service.api)
+    const root = await createKey(owner)
+    const overlapping = async (first: Key): Promise<Key> => {
+      let newest = first
+      for (let active = 1; active < 100; active += 1) newest = await rotate(owner, newest, { overlap_seconds: 600 })
+      return newest
+    }
+    const last = [await overlapping(root), await overlapping(await createKey(root))]
+    for (const key of last) {
+      const refused = await owner.api.post(`${path}/${key.id}/rotate`, { overlap_seconds: 1 })
+      expect([refused.status, refused.body.details.reason]).toEqual([409, 'limit_reached'])
+      expect(await use(key)).toBe('works')
+    }
+    expect((await root.api.post(path, { name: 'One more' })).body.details.reason).toBe('limit_reached')
+    const next = await rotate(owner, last[0] ?? root)
+    service.clock.advance(600)
+    await rotate(owner, next, { overlap_seconds: 600 })
+    await rotate(owner, last[1] ?? root, { overlap_seconds: 600 })
+    await createKey(next)
+  })
+
   test('a revoked, expired or already rotated key is a conflict', async () => {
     const revoked = await createKey(person)
     await person.api.delete(`${path}/${revoked.id}`)
