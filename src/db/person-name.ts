@@ -1,3 +1,5 @@
+import { formatId, type Uuid } from '../lib/ids.ts'
+
 /** An account's name or first wallet. Never an e-mail address: strangers and programs read it. `id`: SQL expression. */
 export const personNameSql = (id: string): string => `(
   select coalesce(person.display_name, (
@@ -5,7 +7,7 @@ export const personNameSql = (id: string): string => `(
     where i.account_id = person.id and i.provider = 'wallet' order by i.id limit 1))
   from accounts person where person.id = ${id})`
 
-export type NamedPerson = { id: string; name: string | null }
+export type NamedPerson = { id: Uuid; name: string | null }
 
 /** The people whose approvals count, as `NamedPerson[]`. `approvalId`: SQL expression. */
 export const approversSql = (approvalId: string): string => `coalesce((
@@ -13,4 +15,5 @@ export const approversSql = (approvalId: string): string => `coalesce((
   from (select distinct d.account_id from approval_decisions d where d.approval_id = ${approvalId} and d.decision = 'approve'
     and not exists (select from approval_voids v where v.decision_id = d.id)) x), '[]')`
 
-export const namesText = (people: readonly NamedPerson[]): string => people.map(({ id, name }) => name ?? id).join(', ')
+export const namesText = (people: readonly NamedPerson[]): string =>
+  people.map(({ id, name }) => name ?? formatId('account', id)).join(', ')

@@ -1,6 +1,7 @@
 /** All values of `details.reason` in a 409, which explain why the request conflicts with the current state. */
 export const conflictReasons = {
   already_member: 'The invited person is already a member.',
+  already_recorded: 'It is already recorded.',
   archived: 'It is archived: it cannot be changed or paid.',
   balance: 'The account still has money.',
   balance_own: 'The workspace already has its own balance.',
@@ -17,7 +18,9 @@ export const conflictReasons = {
   limit_reached: 'The maximum number is reached; `message` contains the limit and what to do.',
   late_success: 'The payment has no late success, or it is already booked.',
   message_changed: 'The text has changed since it was read or signed. Read it again, then decide.',
+  no_offer: 'The difference offers no outcome that can be accepted; `message` contains what to do.',
   nonce: 'The nonce is for other terms or another wallet.',
+  not_assignable: 'The money cannot be assigned in this way; `message` contains why.',
   passkey: 'The passkey is registered already.',
   paybill_frozen: 'The whole paybill is frozen, by another beneficiary.',
   payment: 'It is decided by resolving its payment; `details.payment_id` names it.',

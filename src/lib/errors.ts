@@ -168,11 +168,8 @@ export const wrongSignature = (recovered: string | undefined, message?: string) 
     details: { field: 'signature', recovered_address: recovered ?? null },
   })
 
-export const conflict = (message: string, reason?: ConflictReason, more?: ErrorDetails) =>
-  new Refusal('conflict', {
-    message,
-    ...((reason !== undefined || more) && { details: { ...(reason !== undefined && { reason }), ...more } }),
-  })
+export const conflict = (message: string, reason: ConflictReason, more?: ErrorDetails) =>
+  new Refusal('conflict', { message, details: { reason, ...more } })
 
 /** For the time after a possible loss: a missing record may be a lost write, so the request must not be called invalid. */
 export const writesMayBeLost = (what: string) =>

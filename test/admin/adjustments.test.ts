@@ -118,7 +118,10 @@ test('a closed account is credited neither at the creation nor at the confirmati
   const confirmed = await second.api.post(`${path}/${id}/confirm`)
   const created = await admin.api.post(path, fields(person, 'credit', '1'))
   for (const { status, body } of [confirmed, created])
-    expect([status, body.error, body.message]).toEqual([409, 'conflict', 'This account is closed.'])
+    expect([status, body.error, body.message, body.details]).toMatchObject([
+      ...[409, 'conflict', 'This account is closed.'],
+      { reason: 'status', status: 'closed' },
+    ])
   expect((await second.api.post(`${path}/${id}/reject`)).body.status).toBe('rejected')
 })
 

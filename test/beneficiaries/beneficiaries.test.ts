@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Json } from '../harness/client.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 
@@ -97,6 +98,35 @@ test('a freeze follows the destination: the same payee under another name is fro
   await person.api.delete(`/v1/beneficiaries/${first.id}`)
   expect((await create({ ...phone, destination: '0722000001' })).body.status).toBe('frozen')
   expect((await person.api.patch(`/v1/beneficiaries/${second.body.id}`, { status: 'active' })).body.status).toBe('active')
+})
+
+test('a freeze is an event of each beneficiary whose status changes with it, as REST returns it', async () => {
+  const { api } = await signIn(service.api)
+  const make = async (display_name: string, fields: object = {}): Promise<string> =>
+    (await api.post('/v1/beneficiaries', { ...phone, display_name, ...fields })).body.id
+  const paybill = { payment_rail: 'MPESA_B2B', destination: '247247' }
+  const [first, , gone] = [await make('First'), await make('Second'), await make('Gone')]
+  const [open, , fixed] = [
+    await make('Open', { ...paybill, account_reference_required: true }),
+    await make('Meter 1', { ...paybill, account_reference: 'METER1' }),
+    await make('Meter 2', { ...paybill, account_reference: 'METER2' }),
+  ]
+  await api.delete(`/v1/beneficiaries/${gone}`)
+  const eventsOf = async (id: string, status: string) => {
+    await service.settle()
+    const [{ id: newest }] = (await api.get('/v1/notifications?limit=1')).body.data
+    expect((await api.patch(`/v1/beneficiaries/${id}`, { status })).status).toBe(200)
+    await service.settle()
+    const { body } = await api.get(`/v1/notifications?after=${newest}&type=beneficiary.updated`)
+    for (const { data } of body.data) expect((await api.get(`/v1/beneficiaries/${data.id}`)).body).toEqual(data)
+    return body.data.map(({ data }: { data: Json }) => [data.display_name, data.status]).toSorted()
+  }
+  const all = (status: string, ...names: string[]) => names.map((name) => [name, status])
+  expect(await eventsOf(first, 'frozen')).toEqual(all('frozen', 'First', 'Second'))
+  expect(await eventsOf(first, 'active')).toEqual(all('active', 'First', 'Second'))
+  expect(await eventsOf(fixed, 'frozen')).toEqual(all('frozen', 'Meter 2'))
+  expect(await eventsOf(open, 'frozen')).toEqual(all('frozen', 'Meter 1', 'Open'))
+  expect(await eventsOf(open, 'active')).toEqual(all('active', 'Meter 1', 'Open'))
 })
 
 test('a name can change, a destination cannot, and an archived one changes no more', async () => {

@@ -33,6 +33,7 @@ test.each<[string, string, string, (text: string) => object]>([
   ['a policy', '/v1/spending-policies', 'name', (text) => ({ ...policy, name: text })],
   ['a key', '/v1/accounts/me/api-keys', 'name', (text) => ({ name: text })],
   ['a workspace', '/v1/workspaces', 'name', (text) => ({ name: text })],
+  ['a batch', '/v1/payment-batches', 'name', (text) => ({ name: text, items: [pay()] })],
   ['a narrative', '/v1/payments', 'narrative', (text) => ({ ...pay(), narrative: text })],
   ['a reference', '/v1/payments', 'account_reference', (text) => ({ ...pay(), account_reference: text })],
   ['a value of metadata', '/v1/payments', 'metadata', (text) => ({ ...pay(), metadata: { note: text } })],

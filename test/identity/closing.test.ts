@@ -4,6 +4,7 @@ import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
 import { alerts, deliver, initiate, lastOrder, pass, pay, stkCallback, transferCallback } from '../rails-flows/scene.ts'
+import { join } from '../workspaces/team.ts'
 
 const administrator = newWallet()
 const service = await openService({ env: { ADMIN_ACCOUNTS: administrator.address } })
@@ -51,6 +52,22 @@ test('an empty account is closed by its owner: every credential ends, and what i
 
   const again = await signIn(service.api, wallet)
   expect(again.accountId).not.toBe(person.accountId)
+})
+
+test('in a workspace that closed with its owner, members stop a beneficiary, and change nothing else of it', async () => {
+  const owner = await signIn(service.api)
+  const { id } = (await owner.api.get('/v1/workspaces/current')).body.workspace
+  const member = await join(service, { id, owner }, 'admin')
+  const beneficiary = `/v1/beneficiaries/${await newBeneficiary(member.api)}`
+  expect((await close(owner)).status).toBe(200)
+  expect((await member.api.get('/v1/workspaces/current')).body.workspace.status).toBe('closed')
+  const change = async (body: object) => {
+    const answer = await member.api.patch(beneficiary, body)
+    return answer.body.error ?? answer.body.status
+  }
+  expect(await change({ display_name: 'Other' })).toBe('workspace_frozen')
+  expect(await change({ status: 'frozen' })).toBe('frozen')
+  expect(await change({ status: 'active' })).toBe('workspace_frozen')
 })
 
 test('neither a key nor an administrator closes an account', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { formatId, newId } from '../../src/lib/ids.ts'
 import type { Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
@@ -89,6 +90,15 @@ test('the same key answers the same batch again, and what looks like a duplicate
   expect((await api.post(path, { again: batch.id }, once)).text).toBe(first.text)
   expect((await again({})).body.details.reason).toBe('possible_duplicate')
   expect((await again({ duplicates_intended: true })).status).toBe(201)
+})
+
+test('a batch that does not exist, or is another tenant’s, is 404 and names the field', async () => {
+  const { api } = await scene()
+  const { batch: foreign } = await scene()
+  for (const id of [foreign.id, formatId('payment_batch', newId())]) {
+    const refused = await api.post(path, { again: id })
+    expect([refused.status, refused.body.details.field]).toEqual([404, 'again'])
+  }
 })
 
 test('an archived or frozen payee is named, and the list goes without it', async () => {

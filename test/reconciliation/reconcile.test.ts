@@ -167,7 +167,7 @@ describe('a statement that an administrator uploads', () => {
     expect((await topupOf(person, asked.body.id)).status).toBe('pending')
     expect(await balanceOf(person)).toEqual(before)
     expect(await open('/v1/admin/suspense')).toEqual([])
-    expect((await upload(header + forged)).status).toBe(409)
+    expect((await upload(header + forged)).body.details.reason).toBe('already_recorded')
     // An upload does not keep the command from taking evidence.
     await reconcile(text)
     expect((await paymentOf(person, id)).status).toBe('succeeded')
@@ -443,7 +443,7 @@ describe("the provider's balance of the organisation's accounts", () => {
     const receipt = await payWithoutUs(50_000n)
     const transfer = { amount_minor: '50000', provider_receipt: receipt }
     expect(await name(transfer)).toMatchObject({ status: 201, body: { ...transfer, reconciliation_id: null } })
-    expect((await name({ ...transfer, provider_receipt: receipt.toLowerCase() })).status).toBe(409)
+    expect((await name({ ...transfer, provider_receipt: receipt.toLowerCase() })).body.details.reason).toBe('already_recorded')
     // A receipt that the books already have is not a movement of the organisation's own.
     const [paid] = (await person.api.get('/v1/payments?status=succeeded&limit=1')).body.data
     const taken = await name({ amount_minor: paid.amount_minor, provider_receipt: paid.provider_receipt })
@@ -650,7 +650,7 @@ describe('a statement that covers the time of payments whose outcome is unknown,
     expect(await paymentOf(person, alone)).toMatchObject({ status: 'succeeded', provider_receipt: 'ALONE00001' })
     expect((await resolve((await differenceOf(nothing)).id, accept)).status).toBe(200)
     expect((await paymentOf(person, nothing)).status).toBe('failed')
-    expect((await resolve((await differenceOf(doubled)).id, accept)).status).toBe(409)
+    expect((await resolve((await differenceOf(doubled)).id, accept)).body.details.reason).toBe('no_offer')
     const otherwise = { outcome: 'succeeded', evidence: 'a call', provider_receipt: 'BYPHONE001' }
     expect((await administered.admin.api.post(`/v1/admin/payments/${ended}/resolve`, otherwise)).status).toBe(200)
     const contradicted = await resolve((await differenceOf(ended)).id, accept)

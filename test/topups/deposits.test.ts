@@ -363,6 +363,7 @@ test('a second payment of a prompt is given to its account: the prompt has its m
     administered.admin.api.post(`/v1/admin/suspense/${item.id}/assign`, { note: 'paid twice', ...body })
   const refused = await assign({ topup_id: id })
   expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('name the account')])
+  expect(refused.body.details.reason).toBe('not_assignable')
   expect((await assign({ account_id: person.accountId })).body).toMatchObject({ outcome: 'assigned' })
   expect(await balanceOf(person)).toEqual({ available: '300000', held: '0' })
   // Another day: later tests need the administrator's daily amount.

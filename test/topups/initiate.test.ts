@@ -221,6 +221,13 @@ describe('prompts', () => {
     expect(await prompt(team.owner, phone(28))).toBe('429 after 60')
   })
 
+  test('are not fewer after deposits, which ring no phone', async () => {
+    const payer = await signIn(limited.api)
+    for (let count = 0; count < 5; count += 1) expect((await initiate({ method: 'MPESA_PAYBILL' }, payer.api)).status).toBe(201)
+    for (let index = 41; index <= 44; index += 1) expect(await prompt(payer, phone(index))).toBe(201)
+    expect(await prompt(payer, phone(45))).toBe('429 after 60')
+  })
+
   test('to one phone still count after the secret for its fingerprint was rotated', async () => {
     const { current } = limited.deps.config.TOKEN_SECRETS ?? { current: { id: '', bytes: Buffer.alloc(0) } }
     const rotated = await startService({

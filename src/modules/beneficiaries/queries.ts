@@ -40,6 +40,23 @@ export const findLocked = async (tx: Tx, workspaceId: Uuid, id: Uuid): Promise<B
   return record
 }
 
+/** Other beneficiaries that a freeze of the payee concerns: its own and, for a paybill, those of all accounts at it. */
+const besides = prepare('beneficiaries.besides', { payeeId: 'uuid', id: 'uuid' }, (orm, param) =>
+  records(orm)
+    .where(
+      and(
+        sql`${beneficiaries.payeeId} = any(array(
+          select ${param.payeeId} union all select p.id from payees p where p.paybill_id = ${param.payeeId}))`,
+        ne(beneficiaries.id, param.id),
+        isNull(beneficiaries.archivedAt),
+      ),
+    )
+    .orderBy(beneficiaries.id),
+)
+
+export const listBesides = (tx: Tx, { id, payeeId }: Pick<BeneficiaryRecord, 'id' | 'payeeId'>): Promise<BeneficiaryRecord[]> =>
+  tx.run(besides, { id, payeeId })
+
 const atSameNumber = prepare('beneficiaries.at_same_number', { payeeId: 'uuid', id: 'uuid' }, 'coalesced', (orm, param) =>
   orm
     .select({ id: beneficiaries.id, displayName: beneficiaries.displayName })

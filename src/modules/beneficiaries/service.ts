@@ -21,7 +21,7 @@ import type { Rails } from '../../rails/rail.ts'
 import { type Creator, changedBy, createdBy, readCreator } from '../creators.ts'
 import type { Parts } from '../parts.ts'
 import { beneficiaryStatus, presentBeneficiary } from './present.ts'
-import { type BeneficiaryRecord, destinationContext, findLocked } from './queries.ts'
+import { type BeneficiaryRecord, destinationContext, findLocked, listBesides } from './queries.ts'
 import { fingerprintText, maskOf, normalisePayee, type Payee } from './rules.ts'
 import type { CreateBeneficiary, UpdateBeneficiary } from './schema.ts'
 import { verdictAfterRename } from './verification-rules.ts'
@@ -158,7 +158,8 @@ export const lockUnarchived = async (tx: Tx, principal: Principal, id: Uuid): Pr
 const refuseWhileFrozen = (principal: Principal, change: UpdateBeneficiary): void => {
   const onlyStops = change.status === 'frozen' && Object.keys(change).length === 1
   if (!onlyStops) requireActiveAccount(principal)
-  if (principal.workspace.frozen && !onlyStops) throw new Refusal('workspace_frozen')
+  const { frozen, closed } = principal.workspace
+  if ((frozen || closed) && !onlyStops) throw new Refusal('workspace_frozen')
 }
 
 /** At a paybill, this field decides who is paid. A change would make allow lists with this beneficiary allow another payee. */
@@ -183,6 +184,19 @@ const renamedBy = (maker: Creator, renamed: BeneficiaryRecord, at: Date) => ({
   nameCheckDueAt: at,
   ...(maker.grantId !== null && { confirmedAt: null }),
 })
+
+/** Freezes or unfreezes a payee, and publishes an event for every other beneficiary whose status changes with it. */
+const freezePayee = async (tx: Tx, accountId: Uuid, changed: BeneficiaryRecord, frozenAt: Date | null): Promise<void> => {
+  const { payeeId } = changed
+  const others = await listBesides(tx, changed)
+  updateRow(tx, payees, { id: payeeId }, { frozenAt })
+  const events = others.flatMap((before) => {
+    const after = { ...before, ...(before.payeeId === payeeId ? { frozenAt } : { paybillFrozenAt: frozenAt }) }
+    if (beneficiaryStatus(after) === beneficiaryStatus(before)) return []
+    return [{ type: 'beneficiary.updated', accountId, workspaceId: before.workspaceId, data: presentBeneficiary(after) } as const]
+  })
+  await appendEvents(tx, events)
+}
 
 /** Called in the transaction that changes the reported name or the verification status, and has locked the paying account. */
 export type OnNameChanged = (tx: Tx, rails: Rails, payee: BeneficiaryRecord, actor?: Actor) => Promise<void>
@@ -222,7 +236,7 @@ export const updateBeneficiary = async (
     updatedAt: at,
   })
   const frozenAt = change.status === undefined ? before.frozenAt : change.status === 'frozen' ? (before.frozenAt ?? at) : null
-  if (frozenAt !== before.frozenAt) updateRow(tx, payees, { id: before.payeeId }, { frozenAt })
+  if (frozenAt !== before.frozenAt) await freezePayee(tx, principal.workspace.balanceAccountId, before, frozenAt)
   const after = { ...written, frozenAt }
   if (renamed) wakeAfterCommit(tx, 'names')
   // A text to sign names the payee as it was, so a rename takes no warning from it.

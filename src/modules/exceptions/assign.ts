@@ -60,7 +60,7 @@ const requireAssignable = async (
   await refuseOwnAccount(tx, operator, accountId)
   await refuseClosed(tx, accountId)
   if (direction !== 'in' || transferId === null || amountMinor === null)
-    throw conflict('Only money that came in and is booked on the suspense account can be assigned.')
+    throw conflict('Only money that came in and is booked on the suspense account can be assigned.', 'not_assignable')
   const request = 'agree: propose an adjustment, and resolve this item as adjusted.'
   await requireWithinDailyLimit(tx, config, operator, amountMinor, request)
   return amountMinor
@@ -107,7 +107,7 @@ export const assignSuspense = async (
   const amountMinor = await requireAssignable(tx, config, operator, accountId, item)
   const reference = topup && referenceOf(topup, item, deposit)
   if (topup && !reference)
-    throw conflict('This top-up does not wait for such a deposit: name the account or the workspace instead.')
+    throw conflict('This top-up does not wait for such a deposit: name the account or the workspace instead.', 'not_assignable')
   if (topup && reference) await creditTopup(tx, operator, item, amountMinor, { topup, reference, deposit })
   else {
     const moved = await transfer(tx, {
@@ -147,7 +147,7 @@ export const enterAmount = async (
 ): Promise<SuspenseView> => {
   const payment = await paymentOf(tx, found(await findSuspense(tx, id)))
   const item = await openSuspense(tx, id, { allowTakenReceipt: true })
-  if (item.amountMinor !== null) throw conflict('This item has its amount already.')
+  if (item.amountMinor !== null) throw conflict('This item has its amount already.', 'already_recorded')
   const isOpen = payment && (await getAccount(tx, payment.accountId)).status !== 'closed'
   const isWhole = isOpen && payment.status === 'succeeded' && payment.amountMinor === amountMinor
   const booked = { ...item, amountMinor, transferId: newId() }
@@ -160,7 +160,9 @@ export const enterAmount = async (
       await settlePayments(tx, [{ payment, evidence, source: { kind: 'operator', actor: operator } }]),
     )
     if (verdict !== 'applied')
-      throw holder ? receiptTaken(item.providerReceipt, holder) : conflict('The payment is not returned.')
+      throw holder
+        ? receiptTaken(item.providerReceipt, holder)
+        : conflict('The payment is not returned.', 'status', { status: payment.status })
   } else if (name) {
     const [holder] = await findReceiptHolders(tx, [{ ...name, except: id }])
     if (holder) throw receiptTaken(item.providerReceipt, holder)

@@ -7,7 +7,7 @@ import { endSendLogs } from '../../db/send-logs.ts'
 import { payments, railAttempts } from '../../db/tables/payments.ts'
 import { railPauses, writeLosses } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
-import { conflict, notFound } from '../../lib/errors.ts'
+import { notFound, Refusal } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { fieldsOf } from '../../lib/lists.ts'
 import { type Provider, type SendingRail, sendingRails } from '../../lib/rail-names.ts'
@@ -48,7 +48,7 @@ export const resumeRail = async (tx: Tx, operator: Operator, rail: SendingRail):
   const removed = await tx.run(removePause, { rail })
   if (removed.length === 0) {
     const loss = (await listPauses(tx)).find((pause) => pause.rail === rail)
-    throw loss ? conflict(`The rail is stopped: ${loss.reason}.`) : notFound()
+    throw loss ? new Refusal('conflict', { message: `The rail is stopped: ${loss.reason}.` }) : notFound()
   }
   audit(tx, operator, 'admin.resume_rail', { subject: newId(), after: { rail } })
 }
@@ -143,9 +143,9 @@ export const resumeAfterLoss = (db: Database, operator: Operator, accounts: read
     const without = await tx.query<PayingAccount>(notComparedSinceLoss, fieldsOf(accounts, 'provider', 'number'))
     const notCompared = without.map(({ provider, number }) => (number === null ? provider : `${provider} ${number}`))
     if (notCompared.length > 0 && reason === undefined)
-      throw conflict(
-        `No statement of ${notCompared.join(', ')} was compared since the loss. A payment that was lost, and is asked for again, may be paid twice. Compare it (npm run admin -- reconcile <file>), or say why not with --reason.`,
-      )
+      throw new Refusal('conflict', {
+        message: `No statement of ${notCompared.join(', ')} was compared since the loss. A payment that was lost, and is asked for again, may be paid twice. Compare it (npm run admin -- reconcile <file>), or say why not with --reason.`,
+      })
     const resumed = (await tx.run(endLoss, {})).map(({ rail }) => rail)
     if (resumed.length > 0) await tx.run(closeLosses, { at: tx.at, by: nameOfOperator(operator) })
     for (const rail of resumed)

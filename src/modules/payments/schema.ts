@@ -210,7 +210,7 @@ export const ResolvePayment = z
     evidence: VisibleText(2000).describe(
       "The provider's answer and its source, such as a statement line or a ticket, for the audit log. Do not include phone or account numbers.",
     ),
-    provider_receipt: bounded(100).trim().min(1).optional().describe("The provider's receipt, if the payment succeeded."),
+    provider_receipt: VisibleText(100).optional().describe("The provider's receipt, if the payment succeeded."),
   })
   .refine((body) => body.provider_receipt === undefined || body.outcome === 'succeeded', {
     path: ['provider_receipt'],

@@ -163,7 +163,8 @@ export const isAgreed = async (
 
 /** Money in a closed account would be lost to its owner. The caller has locked the balance. */
 export const refuseClosed = async (tx: Tx, accountId: Uuid): Promise<void> => {
-  if ((await getAccount(tx, accountId)).status === 'closed') throw conflict('This account is closed.')
+  const { status } = await getAccount(tx, accountId)
+  if (status === 'closed') throw conflict('This account is closed.', 'status', { status })
 }
 
 /** The caller has locked the balance. */

@@ -41,8 +41,8 @@ const countWindows = statement('topups.count_windows')`
   select count(t.id)::int as prompts, min(t.created_at) as first
    from unnest($1::text[], $2::timestamptz[]) with ordinality as w(of, since, place) left join lateral (
      select id, created_at from topups where w.of = 'phone' and phone_fingerprint = any($3::bytea[]) and created_at > w.since
-     union select id, created_at from topups where w.of = 'account' and account_id = $4 and created_at > w.since
-     union select id, created_at from topups where w.of = 'account' and initiator_account_id = $5 and created_at > w.since) as t on true
+     union select id, created_at from topups where w.of = 'account' and account_id = $4 and created_at > w.since and deposit_code is null
+     union select id, created_at from topups where w.of = 'account' and initiator_account_id = $5 and created_at > w.since and deposit_code is null) as t on true
    group by w.place order by w.place`
 
 type Counted = ReturnType<typeof windowsOf>[number] & { prompts: number; first: Date | null }

@@ -171,7 +171,7 @@ export const recordComparison = async (
     requestedBy: nameOfOperator(operator),
     createdAt: at,
   }
-  if (!(await insertOnce(tx, reconciliations, run))) throw conflict('This statement is already reconciled.')
+  if (!(await insertOnce(tx, reconciliations, run))) throw conflict('This statement is already reconciled.', 'already_recorded')
   const recorded = result.differences.map((difference) => ({ ...difference, id: newId() }))
   const rowOf = ({ subject, attemptId: _, ...difference }: RecordedDifference) => ({
     ...difference,
@@ -243,10 +243,13 @@ const acceptOffer = async (
   { offer, subjectId, receipt }: DifferenceRecord,
   { source, account, note }: { source: string; account: string | null; note: string },
 ): Promise<boolean> => {
-  if (offer === null || subjectId === null) throw conflict('This difference offers no outcome to accept.')
+  if (offer === null || subjectId === null) throw conflict('This difference offers no outcome to accept.', 'no_offer')
   // Earlier releases did not record a statement's account.
   if (offer === 'failed' && account === null)
-    throw conflict('It is not known which account this statement was of. Reconcile it again, with the lines above its columns.')
+    throw conflict(
+      'It is not known which account this statement was of. Reconcile it again, with the lines above its columns.',
+      'no_offer',
+    )
   const evidence = `${source}: ${note}`
   const input = { outcome: offer, evidence, ...(offer === 'succeeded' && receipt !== null && { provider_receipt: receipt }) }
   return (await resolvePayment(tx, config, operator, subjectId, input)).waitingId !== null

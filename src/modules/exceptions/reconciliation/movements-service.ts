@@ -120,7 +120,8 @@ export const nameMovement = async (tx: Tx, operator: Operator, named: NameMoveme
     ...{ id, provider, account, kind, receipt, amountMinor, note, movedAt: named.moved_at },
     ...{ namedBy: nameOfOperator(operator), reconciliationId: seen?.reconciliationId ?? null, createdAt: tx.at },
   }
-  if (!(await insertOnce(tx, providerMovements, movement))) throw conflict('This movement is already recorded.')
+  if (!(await insertOnce(tx, providerMovements, movement)))
+    throw conflict('This movement is already recorded.', 'already_recorded')
   const { id: _, reconciliation_id: __, ...after } = presentMovement(movement)
   audit(tx, operator, 'admin.name_movement', { subject: id, after })
   if (seen && (await isExplained(tx, seen))) await closeOpen(tx, operator, seen.id, note)

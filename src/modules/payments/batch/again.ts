@@ -5,7 +5,7 @@ import type { Db } from '../../../db/client.ts'
 import { prepare, type RowOf } from '../../../db/prepare.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { fieldErrors, sentences } from '../../../http/sentences.ts'
-import { type FieldError, found, invalidFields, permissionMissing, type Refusal } from '../../../lib/errors.ts'
+import { type FieldError, invalidFields, notFound, permissionMissing, type Refusal } from '../../../lib/errors.ts'
 import { quoted } from '../../../lib/text.ts'
 import { findBatch } from './queries.ts'
 import { type BatchEntry, type CreatePaymentBatch, RepeatedItem, type WholeBatch } from './schema.ts'
@@ -73,7 +73,9 @@ export const wholeBatch = async (db: Db, principal: Principal, body: CreatePayme
     return { ...rest, items: own, againOf: null }
   }
   if (!principal.permissions.has('payment.read')) throw permissionMissing('payment.read')
-  const { batch } = found(await findBatch(db, principal.workspace.id, again))
+  const repeated = await findBatch(db, principal.workspace.id, again)
+  if (!repeated) throw notFound('again')
+  const { batch } = repeated
   const rows = await db.run(itemsToRepeat, { batchId: batch.id })
   const changes = changesOf(body, rows.length)
   const kept = rows.filter((_, index) => changes.get(index)?.omit !== true)

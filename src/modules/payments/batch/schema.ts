@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { paymentBatchStatuses, paymentStatuses } from '../../../db/transitions.ts'
 import { PageQuery, UpdatedAfter } from '../../../http/pagination.ts'
 import { fieldErrors } from '../../../http/sentences.ts'
-import { BodyIn, bounded, IdIn, IdOut, Metadata, MinorOut, TimeOut } from '../../../http/wire.ts'
+import { BodyIn, bounded, IdIn, IdOut, Metadata, MinorOut, Name, TimeOut } from '../../../http/wire.ts'
 import type { FieldError } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { phoneRail } from '../../../lib/rail-names.ts'
@@ -100,7 +100,7 @@ export const CreatePaymentBatch = BodyIn('CreatePaymentBatch', {
     .max(maxItems)
     .optional()
     .describe('The items to pay. Required without `again`; with `again`, only the changes.'),
-  name: bounded(120).trim().min(1).nullish(),
+  name: Name.nullish(),
   execute_at: CreatePayment.shape.execute_at,
   duplicates_intended: z
     .boolean()
