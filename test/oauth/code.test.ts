@@ -73,6 +73,23 @@ describe('a client that a person has connected', () => {
     expect(refusal(paid)).toEqual([403, 'forbidden'])
   })
 
+  test('that registered no scope that reads has to name one, before a person is asked', async () => {
+    const device = 'urn:ietf:params:oauth:grant-type:device_code'
+    const grant_types = ['authorization_code', 'refresh_token', device]
+    const payer = await registerClient(service.api, { scope: 'payment.create topup.create', grant_types })
+    const { challenge } = newPkce()
+    const fields = { ...payer.credentials, code_challenge: challenge, code_challenge_method: 'S256' }
+    const requests = [
+      await service.api.get(authorizePath(payer, newPkce()), { headers: { accept: 'application/json' } }),
+      await postForm(service.api, '/v1/oauth/par', { ...fields, response_type: 'code', redirect_uri: redirectUri }),
+      await postForm(service.api, '/v1/oauth/device_authorization', fields),
+    ]
+    expect(requests.map(refusal)).toEqual(Array(3).fill([400, 'invalid_scope']))
+    expect(requests[1]?.body.error_description).toContain('scope is required')
+    const agent = await authorizeAgent(service.api, person, { client: payer, request: { scope: 'payment.create' } })
+    expect(agent.tokens.scope).toBe('payment.create')
+  })
+
   test('may ask for offline_access, which changes nothing', async () => {
     const agent = await authorizeAgent(service.api, person, { client, request: { scope: 'offline_access account.read' } })
     expect(agent.tokens.scope).toBe('account.read')

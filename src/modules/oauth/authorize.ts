@@ -1,5 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { and, eq, gt } from 'drizzle-orm'
+import type { Permission } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { newSecret, sha256 } from '../../auth/secrets.ts'
 import { first } from '../../db/client.ts'
@@ -59,15 +60,20 @@ const parseDetails = (text: string | undefined): SpendingControls | null => {
   throw refusedDetails(`cannot be understood: ${refuseFields(fieldErrors(parsed.error.issues)).message}`)
 }
 
-/** Reads the access that any kind of request asks for. A client that names no scope asks for read access only. */
+/** A client that names no scope asks for read access only. Refused here, because no person could consent to nothing. */
+const defaultScopes = ({ scopes }: ClientRecord): Permission[] => {
+  const reading = oauthScopes.filter((scope) => scope.endsWith('.read') && (scopes === null || scopes.includes(scope)))
+  if (reading.length > 0) return reading
+  throw new OAuthError('invalid_scope', 'scope is required, because the client registered no scope that only reads.')
+}
+
+/** Reads the access that any kind of request asks for. */
 const readRequestedAccess = (
-  { scopes }: ClientRecord,
+  client: ClientRecord,
   parameters: Pick<CodeParameters, 'scope' | 'resource' | 'authorization_details'>,
   own: string,
 ) => ({
-  scopes:
-    parseScope(parameters.scope) ??
-    oauthScopes.filter((scope) => scope.endsWith('.read') && (scopes === null || scopes.includes(scope))),
+  scopes: parseScope(parameters.scope) ?? defaultScopes(client),
   resources: readResources(parameters.resource, own),
   requestedControls: parseDetails(parameters.authorization_details),
 })

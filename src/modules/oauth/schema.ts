@@ -24,7 +24,7 @@ const Credentials = {
 
 const AccessParameters = {
   scope: Text(
-    'Permission names, separated by spaces. Defaults to the scopes that only read, without those that the client did not register.',
+    'Permission names, separated by spaces. Defaults to the scopes that only read, without those that the client did not register. Required if none remains.',
   ),
   resource: Texts(
     'The resource that the token is for (RFC 8707): the URL of this service (API and MCP server), or of the MCP server alone. Defaults to both.',
