@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { parseId } from '../../src/lib/ids.ts'
 import { authorizeAgent } from '../harness/oauth.ts'
 import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
@@ -175,6 +176,34 @@ test('an invitation has at most one addressee, which is an e-mail or a wallet', 
   ]) {
     expect((await owner.api.post(invitations, body)).status).toBe(400)
   }
+})
+
+test('in a day a workspace invites an e-mail at most three times, and creates at most 200 invitations, revoked ones included', async () => {
+  const team = await createTeam(service)
+  const send = (body: object, { owner } = team) => owner.api.post(invitations, { role: 'viewer', ...body })
+  for (const email of ['Chao@Example.com', 'chao@example.com', 'CHAO@EXAMPLE.COM']) {
+    const made = await send({ email })
+    expect(made.status).toBe(201)
+    expect((await team.owner.api.delete(`${invitations}/${made.body.id}`)).status).toBe(200)
+  }
+  const email = 'chao@example.com'
+  const refused = await send({ email })
+  expect([refused.status, refused.body.details.reason]).toEqual([409, 'limit_reached'])
+  expect(refused.body.message).toContain('at most 3 times in 24 hours')
+  expect((await send({ email: 'other@example.com' })).status).toBe(201)
+  expect((await send({ email }, await createTeam(service))).status).toBe(201)
+  const last = (await send({})).body.id
+  await team.owner.api.delete(`${invitations}/${last}`)
+  await service.deps.db.query(
+    `insert into invitations select (jsonb_populate_record(i, jsonb_build_object(
+       'id', gen_random_uuid(), 'token_hash', '\\x' || encode(sha256(n::text::bytea), 'hex')))).*
+     from invitations i, generate_series(1, 195) as n where i.id = $1`,
+    [parseId('invitation', last)],
+  )
+  const full = await send({})
+  expect([full.status, full.body.details.reason]).toEqual([409, 'limit_reached'])
+  service.clock.advance(86_400)
+  expect([(await send({ email })).status, (await send({})).status]).toEqual([201, 201])
 })
 
 test('only members who manage the workspace can invite, and another workspace’s invitation is the same 404 as none', async () => {

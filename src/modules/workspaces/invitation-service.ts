@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
 import { digestOfSecret, newSecret, sha256 } from '../../auth/secrets.ts'
-import { type Database, type Db, first, type Tx } from '../../db/client.ts'
+import { type Database, type Db, first, statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { insertRow, updateRow } from '../../db/prepare-write.ts'
 import { identities } from '../../db/tables/accounts.ts'
@@ -11,9 +11,10 @@ import { invitations, members } from '../../db/tables/workspaces.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
 import { type Clock, daysAfter, isoTime } from '../../lib/clock.ts'
-import { emailKey } from '../../lib/email-key.ts'
+import { emailKey, emailKeySql } from '../../lib/email-key.ts'
 import { conflict, found, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
+import { only } from '../../lib/lists.ts'
 import { quoted } from '../../lib/text.ts'
 import { effectiveTimeZone } from '../../policy/calendar.ts'
 import { requireBelowBound } from '../bounds.ts'
@@ -71,6 +72,24 @@ const mailInvitation = async (
   queueMailTo(tx, deps, { ...cause, zone }, { accountId: null, email, language: known[0]?.language ?? 'en', secret })
 }
 
+const maxToEmail = 3
+const countToEmail = statement('invitations.count_to_email')`
+  select count(*)::int as count from invitations i
+   where i.workspace_id = $1 and ${emailKeySql('i.email')} = $2 and i.created_at > $3::timestamptz - interval '24 hours'`
+
+/** Bounds what a workspace mails to people who did not ask for it. Includes ended invitations, because they were mailed too. */
+const requireRoom = async (tx: Tx, workspaceId: Uuid, email: string | null): Promise<void> => {
+  await requireBelowBound(tx, 'members', workspaceId)
+  await requireBelowBound(tx, 'newInvitations', workspaceId)
+  if (email === null) return
+  const { count } = only(await tx.query<{ count: number }>(countToEmail, [workspaceId, emailKey(email), tx.at]))
+  if (count < maxToEmail) return
+  throw conflict(
+    `A workspace invites an email address at most ${maxToEmail} times in 24 hours: try again later, or share an invitation without an address.`,
+    'limit_reached',
+  )
+}
+
 export const createInvitation = async (tx: Tx, deps: Mailing, principal: Principal, input: CreateInvitation) => {
   const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   requireOpen(workspace)
@@ -79,7 +98,7 @@ export const createInvitation = async (tx: Tx, deps: Mailing, principal: Princip
   const addressed = addressee.email !== null || addressee.walletAddress !== null
   if (addressed && (await isMember(tx, workspace.id, addressee)))
     throw conflict('This person is already a member.', 'already_member')
-  await requireBelowBound(tx, 'members', workspace.id)
+  await requireRoom(tx, workspace.id, addressee.email)
   const { at } = tx
   const token = newSecret('invitation')
   const invitation: InvitationRecord = {

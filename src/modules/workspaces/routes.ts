@@ -192,7 +192,7 @@ export const registerWorkspaces = (
     refuses: ['forbidden'],
     summary: 'Invite a member',
     description:
-      'Creates a one-time token, which is shown only once. If the invitation names an email or a wallet, only an account with that email or wallet can accept it.',
+      'Creates a one-time token, which is shown only once. If the invitation names an email or a wallet, only an account with that email or wallet can accept it. An invitation to an email address is mailed to it once. In 24 hours, a workspace can create 200 invitations, three of them to the same email address. Revoked ones count too (409 `conflict`, reason `limit_reached`).',
     body: CreateInvitation,
     response: { 201: InvitationWithToken },
     work: async (tx, { principal, body }) => {
