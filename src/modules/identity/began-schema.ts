@@ -51,7 +51,7 @@ const BeganHere = z
   .meta({
     id: 'BeganHere',
     description:
-      'Everything added in the session or in the sessions of the sign-in method, directly or through other additions, if it existed until this request. Up to the newest 100 of each kind. Additions from before the service recorded origins are missing.',
+      'Everything added in the session or in the sessions of the sign-in method, directly or through other additions, if it existed until this request. Up to the newest 100 of each kind. Additions from before the service recorded origins are missing. Nothing is listed from a workspace that the account has left, and no invitations and no grants of other members from one that it no longer manages.',
   })
 export type BeganHere = z.output<typeof BeganHere>
 

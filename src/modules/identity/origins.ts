@@ -10,7 +10,14 @@ import { listGrantsWith, listKeysWith } from '../delegation/queries.ts'
 import { revokeApiKey, revokeGrants } from '../delegation/service.ts'
 import type { Parts } from '../parts.ts'
 import { findActs, findLoosened, type SessionAct } from '../session-acts.ts'
-import { freezeWorkspaces, type Lowered, lockManagedWorkspaces, lowerMembers } from '../workspaces/end-service.ts'
+import {
+  freezeWorkspaces,
+  type Lowered,
+  lockManagedWorkspaces,
+  lowerMembers,
+  mayManage,
+  rolesIn,
+} from '../workspaces/end-service.ts'
 import { endPendingInvitations } from '../workspaces/invitation-service.ts'
 import { addsRights } from '../workspaces/member-service.ts'
 import {
@@ -109,7 +116,11 @@ export const accountsReached = async (db: Db, principal: Principal, root: Root):
 
 const roleIn = (text: string | null): Lowered | undefined => (text === null ? undefined : (JSON.parse(text) as Lowered))
 
-/** Finds the additions that are still active, and the changes. The account is locked, so that nothing is added meanwhile. */
+/**
+ * Finds the additions that are still active, and the changes. Leaves out what the account may no longer read: everything in a
+ * workspace that it has left, and invitations and other accounts' grants in one that it no longer manages. The account is
+ * locked, so that nothing is added meanwhile.
+ */
 const findAdditions = async (tx: Tx, principal: Principal, root: Root) => {
   const { accountId } = principal
   const { at } = tx
@@ -117,7 +128,7 @@ const findAdditions = async (tx: Tx, principal: Principal, root: Root) => {
   const idsOf = (kind: Descendant['kind']): Uuid[] => descendants.flatMap((one) => (one.kind === kind ? [one.id] : []))
   const recordsOf = (kind: 'role' | 'widened'): Uuid[] => acts.flatMap((act) => (act.kind === kind ? [act.recordId] : []))
   const added = new Set(descendants.map(({ id }) => id))
-  const [identities, passkeys, keys, grants, invitations, members, raised, workspaces, widened, loosened] = await Promise.all([
+  const [identities, passkeys, keys, grants, invitations, members, raised, workspaces, widened] = await Promise.all([
     listIdentities(tx, { accountId }),
     listPasskeys(tx, { accountId }),
     listKeysWith(tx, idsOf('api_key')),
@@ -127,10 +138,13 @@ const findAdditions = async (tx: Tx, principal: Principal, root: Root) => {
     listMembersWith(tx, recordsOf('role')),
     listWorkspacesWith(tx, idsOf('workspace')),
     listGrantsWith(tx, recordsOf('widened')),
-    findLoosened(tx, acts),
   ])
+  const concerned = [...acts, ...invitations, ...members].map(({ workspaceId }) => workspaceId)
+  const own = await rolesIn(tx, accountId, [...concerned, ...workspaces.map(({ id }) => id)])
+  const isIn = ({ workspaceId }: { workspaceId: Uuid }): boolean => own.has(workspaceId)
+  const isManaged = ({ workspaceId }: { workspaceId: Uuid }): boolean => mayManage(own.get(workspaceId))
   // Compared with the role before the first act: a thief, or an accomplice, may have lowered the raised role by a step since.
-  const roles = raised.flatMap((member) => {
+  const roles = raised.filter(isIn).flatMap((member) => {
     const act = acts.find(({ kind, recordId }) => kind === 'role' && recordId === member.id)
     const before = roleIn(act?.before ?? null)
     const isRaised = before && addsRights(before, member) && !added.has(member.id)
@@ -142,12 +156,15 @@ const findAdditions = async (tx: Tx, principal: Principal, root: Root) => {
     passkeys: passkeys.filter(({ id }) => added.has(id)),
     apiKeys: keys.filter(({ key, grant }) => apiKeyStatus(key, grant, at) === 'active'),
     grants: grants.filter(isActive),
-    invitations: invitations.filter((one) => ['pending', 'accepted'].includes(invitationStatus(one, at))),
-    members: members.filter(({ status }) => status === 'active'),
+    invitations: invitations.filter((one) => isManaged(one) && ['pending', 'accepted'].includes(invitationStatus(one, at))),
+    members: members.filter((member) => isIn(member) && member.status === 'active'),
     roles,
-    workspaces: workspaces.filter((workspace) => workspaceStatus(workspace) === 'active'),
-    widened: widened.filter((grant) => isActive(grant) && grant.frozenAt === null && !added.has(grant.id)),
-    loosened,
+    workspaces: workspaces.filter((workspace) => own.has(workspace.id) && workspaceStatus(workspace) === 'active'),
+    widened: widened.filter((grant) => {
+      const isOlder = isActive(grant) && grant.frozenAt === null && !added.has(grant.id)
+      return isOlder && (grant.accountId === accountId || isManaged(grant))
+    }),
+    loosened: await findLoosened(tx, acts.filter(isIn)),
   }
 }
 

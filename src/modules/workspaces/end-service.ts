@@ -1,8 +1,8 @@
-import { effectivePermissions } from '../../auth/permissions.ts'
+import { effectivePermissions, type Role } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
 import type { Config } from '../../config.ts'
 import { holdsLock } from '../../db/account-lock.ts'
-import type { Tx } from '../../db/client.ts'
+import type { Db, Tx } from '../../db/client.ts'
 import { updateRows } from '../../db/prepare-write.ts'
 import { members, workspaces } from '../../db/tables/workspaces.ts'
 import { appendEvents } from '../../events/append.ts'
@@ -24,6 +24,15 @@ import {
 // Undoes everything that a stolen session began in workspaces, many changes at once. Only changes that the account may still undo
 // are undone; the rest is listed for a person.
 
+/** The account's roles in those of the workspaces where it is an active member. */
+export const rolesIn = async (db: Db, accountId: Uuid, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, Role>> => {
+  const own = ids.length === 0 ? [] : await db.run(membershipsIn, { accountId, ids: [...new Set(ids)] })
+  return new Map(own.flatMap(({ workspaceId, role, status }) => (status === 'active' ? [[workspaceId, role] as const] : [])))
+}
+
+export const mayManage = (role: Role | undefined): role is Role =>
+  role !== undefined && effectivePermissions(role, null).has('workspace.manage')
+
 /** Locks the workspaces, and returns those that the account manages. */
 export const lockManagedWorkspaces = async (
   tx: Tx,
@@ -31,16 +40,15 @@ export const lockManagedWorkspaces = async (
   ids: readonly Uuid[],
 ): Promise<ReadonlyMap<Uuid, { owningAccountId: Uuid; role: MemberRecord['role'] }>> => {
   const locked = await lockWorkspaces(tx, ids)
-  if (locked.length === 0) return new Map()
-  const own = await tx.run(membershipsIn, { accountId, ids: locked.map(({ id }) => id) })
-  const managing = own.filter(
-    ({ role, status }) => status === 'active' && effectivePermissions(role, null).has('workspace.manage'),
+  const roles = await rolesIn(
+    tx,
+    accountId,
+    locked.map(({ id }) => id),
   )
-  const roles = new Map(managing.map(({ workspaceId, role }) => [workspaceId, role]))
   return new Map(
     locked.flatMap(({ id, owningAccountId }) => {
       const role = roles.get(id)
-      return role ? [[id, { owningAccountId, role }] as const] : []
+      return mayManage(role) ? [[id, { owningAccountId, role }] as const] : []
     }),
   )
 }

@@ -272,6 +272,49 @@ test('who no longer manages a workspace undoes nothing in it, and sees what is l
   expect([ended.status, ended.body.began_here.members]).toMatchObject([200, [{ account_id: guest.accountId, status: 'active' }]])
 })
 
+test('who was removed from a workspace, or no longer manages it, is shown nothing of it that they may not read, and ends none of it', async () => {
+  const team = await createTeam(service)
+  const { owner } = team
+  const admin = await join(service, team, 'admin')
+  const [raised, colleague] = [await join(service, team, 'viewer'), await join(service, team, 'member')]
+  const { grantId } = await createKey(colleague)
+  const policy = (await owner.api.post('/v1/spending-policies', { name: 'Day', daily_limit_minor: '5000' })).body.id
+  await owner.api.patch(`/v1/workspaces/current/grants/${grantId}`, { frozen: true })
+  // The theft.
+  const thief = raw(await signIn(service.api, admin.wallet))
+  await thief.put('/v1/workspaces/current', { workspace_id: team.id })
+  const stolen = await current(thief)
+  const { token } = (await thief.post('/v1/workspaces/current/invitations', { role: 'admin' })).body
+  const guest = await signIn(service.api)
+  await guest.api.post('/v1/workspaces/invitations/accept', { token })
+  await standIn(guest, team.id)
+  const later = (await guest.api.post('/v1/workspaces/current/invitations', { role: 'viewer', email: 'late@example.com' })).body
+  expect((await thief.patch(`/v1/workspaces/current/members/${raised.memberId}`, { role: 'approver' })).status).toBe(200)
+  expect((await thief.patch(`/v1/workspaces/current/grants/${grantId}`, { frozen: false })).status).toBe(200)
+  expect((await thief.patch(`/v1/spending-policies/${policy}`, { version: 1, daily_limit_minor: null })).status).toBe(200)
+  const made = (await thief.post('/v1/workspaces', { name: 'Elsewhere' })).body.workspace
+  const path = `/v1/accounts/me/sessions/${stolen}`
+  const shown = async (query = '') => {
+    const { status, body } = await admin.api.delete(path + query)
+    expect(status).toBe(200)
+    const kinds = ['invitations', 'members', 'roles', 'widened', 'loosened', 'workspaces']
+    return Object.fromEntries(kinds.map((kind) => [kind, idsOf(body.began_here[kind])]))
+  }
+  const people = (await list(owner.api, '/v1/workspaces/current/members')) as Json[]
+  const guestId = people.find(({ account_id }) => account_id === guest.accountId).id
+  const read = { members: [guestId], roles: [raised.memberId], loosened: [policy], workspaces: [made.id] }
+  const all = await shown()
+  expect(all).toMatchObject({ ...read, widened: [grantId], invitations: expect.arrayContaining([later.id]) })
+  await owner.api.patch(`/v1/workspaces/current/members/${admin.memberId}`, { role: 'viewer' })
+  expect(await shown()).toEqual({ ...read, widened: [], invitations: [] })
+  await owner.api.delete(`/v1/workspaces/current/members/${admin.memberId}`)
+  await standIn(admin, made.id)
+  const left = { members: [], roles: [], loosened: [], workspaces: [made.id], widened: [], invitations: [] }
+  expect([await shown(), await shown('?end=everything')]).toEqual([left, left])
+  const invitations = await list(owner.api, '/v1/workspaces/current/invitations')
+  expect(invitations.find(({ id }: Json) => id === later.id)).toMatchObject({ status: 'pending' })
+})
+
 test('four hundred keys end with the session that made them in a few queries', async () => {
   const owner = await signIn(service.api)
   const thief = raw(await signIn(service.api, owner.wallet))
