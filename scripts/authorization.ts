@@ -119,7 +119,7 @@ const openTable = (routes: readonly RouteEntry[]): string[] =>
 const signInAuthority =
   'Every person. A key or an agent only with `account.manage`, without spending controls in its whole lineage, if it is not frozen, and never for an administrator’s account.'
 const descendantsOnly =
-  'A delegated caller changes only descendants of its own grant, and cannot give a permission that it lacks.'
+  'A delegated caller changes only descendants of its own grant, and cannot give a permission that it lacks. A session that began with a sign-in method of a key widens, unfreezes and rotates only what derives from that key.'
 const membership =
   'The role is read again under the lock: a caller who has since lost it, or was suspended or removed, is rejected.'
 const ownWorkspace = 'A grant is bound to its workspace. The membership of a session may have ended.'
@@ -148,7 +148,7 @@ const reasons: Readonly<Record<string, string>> = {
     'Not the requester while there is another eligible approver. The role must be older than the rule, or than 24 hours.',
   'workspaces.withdraw_separation': 'Every approver, and the requester.',
   'workspaces.unfreeze': 'A delegated caller can freeze, but not unfreeze.',
-  'members.update': `${membership} Only owners give and remove the role owner. A delegated caller can remove permissions, but not give them.`,
+  'members.update': `${membership} Only owners give and remove the role owner. A delegated caller, or a session that began with a sign-in method of a key, can remove permissions, but not give them.`,
   'members.remove': `${membership} Only a person in their own session can leave.`,
   'invitations.create': `${membership} An invitation gives at most the role of the caller.`,
   'invitations.preview': 'Only the addressee of the invitation: its wallet, or an account that proved its e-mail.',

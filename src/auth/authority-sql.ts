@@ -76,9 +76,17 @@ export const originsOf = (name: string, seeds: string): string =>
 
 /** Whether grant `row`, or one from which it comes, is frozen. Most grants come from no other, and read nothing more. */
 export const grantIsFrozen = (row: string): string =>
-  `(${row}.frozen_at is not null or (cardinality(${row}.ancestor_ids) > 0 or ${row}.derived_from_grant_id is not null) and exists (
+  `(${row}.revoked_at is null and (${row}.frozen_at is not null
+     or (cardinality(${row}.ancestor_ids) > 0 or ${row}.derived_from_grant_id is not null) and exists (
      with recursive ${originsOf('origin', `(select ${row}.id)`)}
-     select from origin join grants above on above.id = origin.id where above.frozen_at is not null))`
+     select from origin join grants above on above.id = origin.id where above.frozen_at is not null)))`
+
+/**
+ * The grant that linked identity `i`, unless it was revoked. Revoking a grant unlinks its identities, except an account's last
+ * one, which belongs to the person from then on.
+ */
+export const linkerOf = (i: string): string =>
+  `(select linker.id from grants linker where linker.id = ${i}.linked_by_grant_id and linker.revoked_at is null)`
 
 /**
  * The authority that decision `d` on payment `p` has lost since it was made, as one of `voidReasons`. Null while the decision is

@@ -2,11 +2,11 @@ import { type Db, statement } from '../db/client.ts'
 import { grantIsActive, keyIsActive, sessionIsActive } from '../db/credential-life.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { administratorNames, administratorsSessionHours, isAdministratorSql } from './administrators.ts'
-import { grantIsFrozen } from './authority-sql.ts'
+import { grantIsFrozen, linkerOf } from './authority-sql.ts'
 import { type Principal, proofOf } from './principal.ts'
 
 const active = statement('auth.active')`
-  select s.id as "originSessionId", coalesce($4, i.linked_by_grant_id) as "originGrantId", s.proven_at as "provenAt",
+  select s.id as "originSessionId", coalesce($4, ${linkerOf('i')}) as "originGrantId", s.proven_at as "provenAt",
      coalesce((select ${grantIsFrozen('x')} from grants x where x.id = coalesce($4, i.linked_by_grant_id)), false) as "grantFrozen"
    from accounts a
      left join dashboard_tokens d on d.id = $1 and $5 = 'dashboard' and d.expires_at > $2

@@ -6,7 +6,7 @@ import type { Clock } from '../lib/clock.ts'
 import { notFound, Refusal, writesMayBeLost } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { isAdministratorSql, sessionExpiry } from './administrators.ts'
-import { grantIsFrozen } from './authority-sql.ts'
+import { grantIsFrozen, linkerOf } from './authority-sql.ts'
 import type { LastUsed } from './last-used.ts'
 import { effectivePermissions } from './permissions.ts'
 import { type Authenticated, type Principal, proofOf } from './principal.ts'
@@ -80,7 +80,7 @@ type DashboardTokenRow = Row &
   } & (GrantRow | { [Name in keyof GrantRow]: null })
 
 const personColumns = `(${isAdministratorSql('key.admins')}) is true as "isAdmin", s.id as "sessionId",
-  (select i.linked_by_grant_id from identities i where i.id = s.identity_id) as "linkedByGrantId",
+  (select ${linkerOf('i')} from identities i where i.id = s.identity_id) as "linkedByGrantId",
   (select ${grantIsFrozen('x')} from identities i join grants x on x.id = i.linked_by_grant_id where i.id = s.identity_id) as "linkerFrozen"`
 const lookup =
   <Row extends object>() =>

@@ -39,6 +39,20 @@ const bounds = {
     timed: true,
     sentence: 'At most 100 keys of one grant can be active at once: rotate without an overlap, or wait until an overlap ends.',
   },
+  identities: {
+    max: 50,
+    count: statement('bounds.identities')`
+  select count(*)::int as count from (select from identities i where i.account_id = $1 limit $2) counted`,
+    sentence: 'An account has at most 50 sign-in methods: unlink one first.',
+  },
+  newInvitations: {
+    max: 200,
+    count: statement('bounds.new_invitations')`
+  select count(*)::int as count from (select from invitations i
+       where i.workspace_id = $1 and i.created_at > $3::timestamptz - interval '24 hours' limit $2) counted`,
+    timed: true,
+    sentence: 'A workspace sends at most 200 invitations in 24 hours: try again later.',
+  },
   beneficiaries: {
     max: 50_000,
     count: statement('bounds.beneficiaries')`

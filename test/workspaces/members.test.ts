@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
 import type { Json } from '../harness/client.ts'
-import { createKey, signIn } from '../harness/people.ts'
+import { createKey, newWallet, signIn, walletMessage } from '../harness/people.ts'
 import { sentDuring } from '../harness/sent.ts'
 import { openService } from '../harness/service.ts'
 import { createTeam, join, memberIdOf, standIn } from './team.ts'
@@ -227,6 +227,30 @@ test('a delegated credential can remove permissions but never give them', async 
   expect((await agent.api.patch(at(member.memberId), { status: 'active' })).status).toBe(403)
   expect((await agent.api.patch(at(member.memberId), { role: 'viewer' })).status).toBe(200)
   expect((await agent.api.delete(at(member.memberId))).status).toBe(200)
+})
+
+test('a session of a wallet that a key linked can remove permissions like the key, but neither give them nor leave for its account', async () => {
+  const team = await createTeam(service)
+  const member = await join(service, team, 'member')
+  const second = await join(service, team, 'owner')
+  const key = await createKey(second, { permissions: ['account.manage'] })
+  const wallet = newWallet()
+  const message = await walletMessage(key.api, wallet)
+  const signature = await wallet.signMessage({ message })
+  expect((await key.api.post('/v1/accounts/me/identities', { provider: 'wallet', message, signature })).status).toBe(201)
+  const { api } = await signIn(service.api, wallet)
+  const inTeam = { headers: { 'workspace-id': team.id } }
+  const change = (id: string, body: object) => api.patch(at(id), body, inTeam)
+  const refused = [
+    await change(member.memberId, { role: 'admin' }),
+    await change(member.memberId, { role: 'owner' }),
+    await change(await memberIdOf(team.owner, team.owner.accountId), { role: 'viewer' }),
+    await api.delete(at(second.memberId), inTeam),
+  ]
+  expect(refused.map(({ status, body }) => [status, body.error])).toEqual(Array(4).fill([403, 'forbidden']))
+  expect((await change(member.memberId, { status: 'suspended' })).status).toBe(200)
+  expect((await change(member.memberId, { status: 'active' })).status).toBe(403)
+  expect((await api.delete(at(member.memberId), inTeam)).status).toBe(200)
 })
 
 test('a member of another workspace is the same 404 as none', async () => {

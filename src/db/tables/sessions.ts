@@ -11,7 +11,7 @@ export const sessions = pgTable(
     id: id(),
     accountId: idOf(() => accounts.id).notNull(),
     workspaceId: idOf(() => workspaces.id).notNull(),
-    /** Null after the identity is unlinked. The session continues. */
+    /** Null after the identity is unlinked, which ends the session. */
     identityId: uuid().references(() => identities.id, { onDelete: 'set null' }),
     /** The identity that started the session. A plain id, which outlives the identity. Null: not recorded. */
     beganByIdentityId: uuid(),

@@ -21,7 +21,7 @@ import { shownOf } from '../workspaces/present.ts'
 import { findWorkspace, type MemberRecord } from '../workspaces/queries.ts'
 import { type Controls, type ControlsChange, changeControls, refuseLimitedAccountManager, widens } from './control-rules.ts'
 import { presentControls, viewGrant, viewsOf } from './present.ts'
-import { type GrantRecord, lastFreezes, lockActive, lockGrantOfWorkspace, lockThese, shareChain } from './queries.ts'
+import { derivesFrom, type GrantRecord, lastFreezes, lockActive, lockGrantOfWorkspace, lockThese, shareChain } from './queries.ts'
 import type { Grant } from './schema.ts'
 
 export type ChangedGrant = { grant: GrantRecord; view: Grant }
@@ -170,10 +170,12 @@ type GrantChange = {
   label?: string | undefined
 }
 
-/** A delegated caller may change the grants below its own, but not its own. */
-export const requireDescendant = (principal: Principal, grantId: Uuid): void => {
-  if (principal.grant?.id === grantId)
-    throw new Refusal('forbidden', { message: 'A credential cannot do this to its own grant, only to those below it.' })
+const notBelow = (): Refusal =>
+  new Refusal('forbidden', { message: 'A credential can do this only to grants that derive from its own.' })
+
+/** A key, or a session of a sign-in method that a key linked, widens, unfreezes and rotates only what derives from that key. */
+export const requireDescendant = async (tx: Tx, { originGrantId }: Principal, grant: GrantRecord): Promise<void> => {
+  if (originGrantId !== null && !(await derivesFrom(tx, grant, originGrantId))) throw notBelow()
 }
 
 /** Checks the merged controls like those of a new grant, because an unchanged limit may contradict a new one. */
@@ -209,7 +211,7 @@ const requireOwnFreeze = async (tx: Tx, grant: GrantRecord): Promise<void> => {
 /** The caller may see the grant and has locked it. Payments lock the lineage, so the change applies to the next payment. */
 export const changeVisibleGrant = async (tx: Tx, principal: Principal, grant: GrantRecord, change: GrantChange) => {
   const { controls, frozen, label } = change
-  if (controls !== undefined || frozen !== undefined) requireDescendant(principal, grant.id)
+  if ((controls !== undefined || frozen !== undefined) && principal.originGrantId === grant.id) throw notBelow()
   if (controls !== undefined || label !== undefined) await requireUnfrozen(tx, principal, grant.workspaceId)
   if (frozen === false && grant.frozenAt) await requireOwnFreeze(tx, grant)
   return changeGrant(tx, principal, grant, change)
@@ -249,6 +251,7 @@ export const changeGrant = async (
   if (!isFurther && isDeepStrictEqual(summary(after), summary(before)))
     return { grant: before, view: await viewGrant(tx, at, before) }
   if (widens(before, after) || (before.frozenAt && !frozenAt)) {
+    await requireDescendant(tx, principal, before)
     requireFreshProof(principal, at)
     recordSessionAct(tx, principal, { kind: 'widened', workspaceId: before.workspaceId, recordId: grantId })
   }

@@ -1,8 +1,9 @@
 import { and, asc, desc, eq, gt, gte, isNull, lt, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
+import { originsOf } from '../../auth/authority-sql.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { equalBytes, hashApiKey, type KeyStart } from '../../auth/secrets.ts'
-import { type Db, first, type Tx } from '../../db/client.ts'
+import { type Db, first, statement, type Tx } from '../../db/client.ts'
 import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { type Places, type Prepared, prepare, type Values } from '../../db/prepare.ts'
 import { selectAmong, selectPage, selectRow } from '../../db/select-rows.ts'
@@ -141,6 +142,13 @@ export const shareLineage = async (tx: Tx, id: Uuid): Promise<GrantRecord[]> => 
   const grant = await readGrant(tx, { id })
   return grant ? shareChain(tx, [...grant.ancestorIds, id]) : []
 }
+
+const readOrigin = statement('grants.origin')`
+  with recursive ${originsOf('origin', 'select $1::uuid')} select from origin where id = $2 and id <> $1`
+
+/** Whether the grant is below `from`, or was created in a session that `from` began, directly or in several steps. */
+export const derivesFrom = async (tx: Tx, { id, ancestorIds }: GrantRecord, from: Uuid): Promise<boolean> =>
+  ancestorIds.includes(from) || (await tx.query(readOrigin, [id, from])).length > 0
 
 const rootOf = ({ id, ancestorIds }: Pick<GrantRecord, 'id' | 'ancestorIds'>): Uuid => ancestorIds[0] ?? id
 

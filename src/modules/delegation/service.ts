@@ -216,7 +216,7 @@ export const rotateApiKey = async (tx: Tx, principal: Principal, id: Uuid, overl
   const { at } = tx
   const [view] = await Promise.all([viewGrant(tx, at, grant), heldMembership(tx, principal, grant.workspaceId)])
   await requireUnfrozen(tx, principal, grant.workspaceId)
-  requireDescendant(principal, grant.id)
+  await requireDescendant(tx, principal, grant)
   const status = apiKeyStatus(key, grant, at)
   if (status !== 'active') throw conflict(`This key is ${status}: only an active key can be rotated.`, status)
   // Without this check, a repeated request would issue a third key.

@@ -181,10 +181,10 @@ export const registerIdentities = (app: App, deps: Parts): void => {
       await deps.lastUsed.flush()
       return pageSessions(deps.db, principal.accountId, page)
     },
-    present: async (rows, { principal: { accountId, credential } }, at) => {
+    present: async (rows, { principal: { accountId, originSessionId } }, at) => {
       const isAdmin = (await administratorsAmong(deps.db, [accountId], deps.config.ADMIN_ACCOUNTS)).has(accountId)
       const expiring = rows.map((row) => ({ ...row, expiresAt: sessionExpiry(row, isAdmin) }))
-      return expiring.map((row) => presentSession(row, deps.config, at, credential.id))
+      return expiring.map((row) => presentSession(row, deps.config, at, originSessionId))
     },
   })
   routes.delete('/v1/accounts/me/identities/:id', 'identities.unlink', {
@@ -220,7 +220,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
       const { ended, beganHere } = await endWithOrigins(tx, deps, principal, { kind: 'session', id, end }, (within) =>
         endSession(within, deps.config, principal, id),
       )
-      return ok({ ...presentSession(ended, deps.config, tx.at, principal.credential.id), began_here: beganHere })
+      return ok({ ...presentSession(ended, deps.config, tx.at, principal.originSessionId), began_here: beganHere })
     },
     concerned: ({ principal, params: { id }, query: { end } }) => concernedBy(principal, { kind: 'session', id, end }),
   })

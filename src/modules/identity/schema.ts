@@ -131,7 +131,7 @@ export const Identity = RecordOut('Identity', {
   linked_by_grant_id: IdOut('grant')
     .nullable()
     .describe(
-      'The grant that linked the identity. Revoking that grant unlinks the identity and ends its sessions. Null if a person linked it.',
+      'The grant that linked the identity. Revoking that grant ends the sessions of the identity and unlinks it, unless it is the last sign-in method of the account. Null if a person linked it.',
     ),
 })
 export type Identity = z.output<typeof Identity>

@@ -106,14 +106,16 @@ export type EndDelegations = (tx: Tx, actor: Actor, member: { accountId: Uuid; w
 /** First refuses a change that the actor may not make, then a change that would leave the workspace without an owner. */
 const checkChange = async (
   tx: Tx,
-  { grant }: Principal,
+  { originGrantId }: Principal,
   { workspace, member }: WorkspaceMembership,
   target: NamedMember,
   change: MemberChange,
 ): Promise<void> => {
-  if ((target.role === 'owner' || change.role === 'owner') && (member.role !== 'owner' || grant)) throw ownersOnly()
-  if (grant && addsRights(target, change))
-    throw new Refusal('forbidden', { message: 'A delegated credential can remove permissions, and cannot give them.' })
+  if ((target.role === 'owner' || change.role === 'owner') && (member.role !== 'owner' || originGrantId)) throw ownersOnly()
+  if (originGrantId && addsRights(target, change))
+    throw new Refusal('forbidden', {
+      message: 'A key, or a session that began with a sign-in method of a key, can remove permissions, but not give them.',
+    })
   if (change.role === 'owner' && change.status === 'active') return
   if (target.accountId === workspace.owningAccountId) throw new Refusal('last_owner')
   if (target.role !== 'owner' || target.status !== 'active') return
@@ -165,7 +167,8 @@ export const removeMember = async (tx: Tx, deps: Ends, principal: Principal, id:
   const isLeaving = membership.member.id === id
   if (!isLeaving && !manages) throw permissionMissing('workspace.manage')
   if (!isLeaving) requireActiveAccount(principal)
-  else if (principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential cannot do this.' })
+  else if (principal.originGrantId)
+    throw new Refusal('forbidden', { message: 'Only a person in their own session can leave a workspace.' })
   const target = found(await first(tx, findMember, { workspaceId: membership.workspace.id, id }))
   await checkChange(tx, principal, membership, target, { role: target.role, status: 'removed' })
   if (mayDecide(target)) requireFreshProof(principal, tx.at)

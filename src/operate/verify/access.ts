@@ -95,7 +95,8 @@ export const accessChecks = sqlChecks({
       where g.revoked_at is not null and ${keyIsActive('k', 'g.revoked_at')}`,
     'identities, sessions and grants that a revoked grant created have ended, except the last sign-in method of an account': `
       select 'identity ' || i.id as subject from identities i join grants g on g.id = i.linked_by_grant_id
-      where g.revoked_at is not null and exists (select from identities o where o.account_id = i.account_id and o.id <> i.id)
+      where g.revoked_at is not null
+        and exists (select from identities o where o.account_id = i.account_id and o.id <> i.id and o.created_at < g.revoked_at)
       union all
       select 'session ' || s.id from sessions s join identities i on i.id = s.identity_id join grants g on g.id = i.linked_by_grant_id
       where g.revoked_at is not null and s.revoked_at is null and s.created_at < g.revoked_at

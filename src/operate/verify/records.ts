@@ -27,7 +27,8 @@ export const recordChecks = sqlChecks({
       where a.updated_at >= $since and (case when p.grant_id is not null then p.grant_id is distinct from a.initiating_grant_id else exists (
         select from audit_log l join sessions s on s.id = l.credential_id join identities i on i.id = s.identity_id
         where l.subject_id = coalesce(a.batch_id, p.id) and l.action in ('payment.create', 'payment_batch.create') and l.credential_kind = 'session'
-          and i.linked_by_grant_id is distinct from a.initiating_grant_id) end)
+          and i.linked_by_grant_id is distinct from a.initiating_grant_id
+          and not (a.initiating_grant_id is null and exists (select from grants g where g.id = i.linked_by_grant_id and g.revoked_at <= l.at))) end)
       union all
       select b.id::text from payment_batches b where b.updated_at >= $since and b.approval_id is distinct from (
         select a.id from payments p join approvals a on a.payment_id = p.id where p.batch_id = b.id and p.batch_index = 0)`,

@@ -1,9 +1,12 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { createBrowser } from '../../harness/browser.ts'
 import type { Client } from '../../harness/client.ts'
+import { credit, newBeneficiary } from '../../harness/money.ts'
 import { createKey, newWallet, type Person, signIn, walletMessage } from '../../harness/people.ts'
 import { openService } from '../../harness/service.ts'
 import { openStream } from '../../harness/stream.ts'
 import { findBreaches } from '../../harness/verify.ts'
+import { continueWith, newPerson } from '../sign-in/providers.ts'
 
 const administrator = newWallet()
 const env = { ADMIN_ACCOUNTS: administrator.address }
@@ -143,6 +146,39 @@ describe('a sign-in method that a key links', () => {
     expect((await signIn(service.api, wallet)).accountId).toBe(person.accountId)
   })
 
+  test('belongs to the person from then on, even if the key was frozen: it opens everything, and moves money', async () => {
+    const person = await signIn(service.api)
+    await credit(service, person.accountId, 1_000_000n)
+    const key = await createKey(person, manager)
+    const [oldest, newer] = [newWallet(), newWallet()]
+    await link(key.api, oldest)
+    await link(key.api, newer)
+    const own = await ownIdentity(person)
+    await person.api.patch(`/v1/accounts/me/grants/${key.grantId}`, { frozen: true })
+    expect((await person.api.delete(`/v1/accounts/me/identities/${own.id}`)).status).toBe(200)
+    const linked = await signIn(service.api, newer)
+    expect((await linked.api.get('/v1/accounts/me/passkeys')).status).toBe(403)
+    expect((await linked.api.delete(`/v1/accounts/me/grants/${key.grantId}`)).status).toBe(200)
+    // Of several, the oldest stays.
+    const back = await signIn(service.api, oldest)
+    expect(back.accountId).toBe(person.accountId)
+    expect(await identitiesOf(back)).toMatchObject([{ subject: oldest.address, linked_by_grant_id: key.grantId }])
+    expect((await back.api.get('/v1/accounts/me/passkeys')).status).toBe(200)
+    await back.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '50000' })
+    const beneficiary_id = await newBeneficiary(back.api)
+    const pay = (amount_minor: string) => back.api.post('/v1/payments', { beneficiary_id, amount_minor })
+    expect((await pay('10000')).status).toBe(201)
+    const waiting = (await pay('50000')).body
+    expect(waiting.status).toBe('pending_approval')
+    const approval = `/v1/approvals/${waiting.approval_id}`
+    const { message } = (await back.api.get(`${approval}/message`)).body
+    const signed = { decision: 'approve', signature: await oldest.signMessage({ message }) }
+    expect((await service.api.post(`${approval}/decide-by-signature`, signed)).body.status).toBe('approved')
+    expect((await link(back.api)).body.linked_by_grant_id).toBe(null)
+    await service.settle()
+    expect(await findBreaches(service)).toEqual([])
+  })
+
   test('is never the only one left after a key unlinks the others', async () => {
     const person = await signIn(service.api)
     const key = await createKey(person, manager)
@@ -173,6 +209,44 @@ describe('a sign-in method that a key links', () => {
     expect(await linked.api.delete('/v1/accounts/me')).toMatchObject({ status: 403, body: { error: 'forbidden' } })
   })
 
+  test('begins sessions that widen, unfreeze and rotate only what derives from the key', async () => {
+    const person = await signIn(service.api)
+    const key = await createKey(person, manager)
+    const other = await createKey(person, { spending_controls: { daily_limit_minor: '5000' } })
+    const wallet = newWallet()
+    await link(key.api, wallet)
+    const linked = await signIn(service.api, wallet)
+    const derived = await createKey(linked, manager)
+    const below = await createKey(linked)
+    const child = await createKey(below, { spending_controls: { daily_limit_minor: '5000' } })
+    const further = newWallet()
+    await link(derived.api, further)
+    const patch = ({ api }: { api: Client }, { grantId }: { grantId: string }, change: object) =>
+      api.patch(`/v1/accounts/me/grants/${grantId}`, change)
+    const rotate = ({ api }: { api: Client }, { id }: { id: string }) => api.post(`/v1/accounts/me/api-keys/${id}/rotate`)
+    const thaw = { frozen: false }
+    const wider = { spending_controls: { daily_limit_minor: null } }
+    for (const one of [key, other, derived, below, child]) expect((await patch(person, one, { frozen: true })).status).toBe(200)
+    const distant = await signIn(service.api, further)
+    const refused = [
+      ...[await patch(linked, key, thaw), await patch(linked, other, thaw), await patch(linked, other, wider)],
+      await linked.api.patch(`/v1/accounts/me/api-keys/${other.id}`, wider),
+      ...[await rotate(linked, key), await rotate(linked, other), await patch(linked, key, wider)],
+      // The key that this session comes from, the key behind that one, and one beside it.
+      ...[await patch(distant, derived, thaw), await patch(distant, key, thaw), await patch(distant, below, thaw)],
+    ]
+    expect(refused.map(({ status, body }) => [status, body.error])).toEqual(Array(10).fill([403, 'forbidden']))
+    // Narrowing stays possible.
+    expect((await patch(linked, other, { frozen: true, spending_controls: { daily_limit_minor: '1' } })).status).toBe(200)
+    for (const one of [derived, below, child]) expect((await patch(linked, one, thaw)).body.frozen).toBe(false)
+    expect((await patch(linked, child, wider)).status).toBe(200)
+    // The key is still frozen, and with it all that derives from it.
+    const beneficiary_id = await newBeneficiary(person.api)
+    for (const { api } of [linked, below, child])
+      expect((await api.post('/v1/payments', { beneficiary_id, amount_minor: '1000' })).body.error).toBe('grant_frozen')
+    expect([(await rotate(linked, below)).status, (await rotate(linked, child)).status]).toEqual([201, 201])
+  })
+
   test('while the key is being revoked is refused or unlinked, never kept', async () => {
     const person = await signIn(service.api)
     for (let round = 0; round < 6; round += 1) {
@@ -188,6 +262,29 @@ describe('a sign-in method that a key links', () => {
     }
     expect(await identitiesOf(person)).toHaveLength(1)
   })
+})
+
+test('an account has at most 50 sign-in methods, and a key that linked far more before there was a bound still ends with them', async () => {
+  const person = await signIn(service.api)
+  const key = await createKey(person, manager)
+  const elsewhere = second.api.as(key.api.credentials)
+  const answers = await Promise.all(Array.from({ length: 51 }, (_, index) => link(index % 2 === 0 ? key.api : elsewhere)))
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(49)
+  const refused = answers.filter(({ status, body }) => status === 409 && body.details.reason === 'limit_reached')
+  expect([refused.length, refused[0]?.body.message]).toEqual([2, 'An account has at most 50 sign-in methods: unlink one first.'])
+  const browser = createBrowser({ service_session: person.cookie })
+  expect((await continueWith(service, 'google', newPerson(), { browser })).response.status).toBe(409)
+  // More than Postgres has locks for in a transaction.
+  await service.deps.db.query(
+    `insert into identities (id, account_id, provider, issuer, subject, subject_key, linked_by_grant_id, created_at)
+     select gen_random_uuid(), account_id, provider, issuer, subject || n, subject_key || n, linked_by_grant_id, created_at
+     from identities, generate_series(1, 20000) as n where id = (select id from identities where linked_by_grant_id is not null
+       and account_id = (select account_id from identities where subject = $1) limit 1)`,
+    [person.wallet.address],
+  )
+  expect((await person.api.delete(`/v1/accounts/me/grants/${key.grantId}`)).status).toBe(200)
+  expect(await identitiesOf(person)).toMatchObject([{ subject: person.wallet.address }])
+  expect((await link(person.api)).status).toBe(201)
 })
 
 describe('unlinking a sign-in method', () => {

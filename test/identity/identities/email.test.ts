@@ -77,3 +77,25 @@ test('of two accounts that could get a freed address at once, one gets it', asyn
     expect(rows.length).toBeLessThanOrEqual(1)
   }
 })
+
+test('an address that a mail server rejected is forgotten once its sign-in method has another one', async () => {
+  const person = newPerson()
+  const { browser, cookie } = await continueWith(service, 'google', person)
+  const addresses = async (session: string) =>
+    (await service.api.get('/v1/accounts/me/notification-settings', { cookie: session })).body.addresses
+  const rejected = async (email: string) => {
+    await service.deps.db.query('update identities set email = $2, mail_refused_at = $3 where email = $1', [
+      person.email,
+      email,
+      service.clock.now(),
+    ])
+    browser.cookies.delete('service_session')
+    return addresses((await continueWith(service, 'google', person, { browser })).cookie)
+  }
+  expect(await addresses(cookie)).toEqual([{ email: person.email, refused_at: null }])
+  // The same address in other letters stays rejected.
+  expect(await rejected(person.email.toUpperCase())).toEqual([
+    { email: person.email, refused_at: service.clock.now().toISOString() },
+  ])
+  expect(await rejected(newPerson().email)).toEqual([{ email: person.email, refused_at: null }])
+})

@@ -17,6 +17,16 @@ test('the list has every session, newest first, and marks the current one', asyn
   expect(answer.text).not.toContain(second.cookie)
 })
 
+test('through a dashboard token, the session that issued it is the current one', async () => {
+  const other = await signIn(service.api)
+  const person = await signIn(service.api, other.wallet)
+  const { token } = (await person.api.post('/v1/auth/dashboard-tokens')).body
+  const api = service.api.as({ bearer: token })
+  const { data } = (await api.get('/v1/accounts/me/sessions')).body
+  expect(data.map(({ current }: { current: boolean }) => current)).toEqual([true, false])
+  expect((await api.delete(`/v1/accounts/me/sessions/${data[0].id}`)).body).toMatchObject({ status: 'revoked', current: true })
+})
+
 test('a session has one end: where it begins, where its credential is read and in the list; each use moves it', async () => {
   const wallet = newWallet()
   const message = await walletMessage(service.api, wallet)

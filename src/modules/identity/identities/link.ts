@@ -1,6 +1,7 @@
-import { eq } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { type Principal, requireFreshProof } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
+import { requireLocked } from '../../../db/account-lock.ts'
 import { first, statement, type Tx } from '../../../db/client.ts'
 import { insertRow, prepareWrite, updateRow } from '../../../db/prepare-write.ts'
 import { accounts, identities } from '../../../db/tables/accounts.ts'
@@ -9,6 +10,7 @@ import { type Actor, audit } from '../../../events/audit.ts'
 import { emailKey } from '../../../lib/email-key.ts'
 import { CommitThenThrow, catchRefusal, conflict, notFound, Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
+import { requireBelowBound } from '../../bounds.ts'
 import type { Parts } from '../../parts.ts'
 import { accountWith, lockAccountRow } from '../accounts/queries.ts'
 import { mailNewMethod } from '../security-mail.ts'
@@ -30,12 +32,12 @@ const lockNames = (tx: Tx, names: readonly string[]): Promise<unknown> => tx.que
 const emailName = (email: string): string => `email:${email}`
 
 /**
- * Locks the names of identities and their e-mails, in sorted order, before any row, because a row that does not exist yet cannot
- * be locked. The second of two first sign-ins with one identity, or of two claims on one e-mail, waits.
+ * Locks the names of an identity and of its e-mail, in sorted order, before any row, because a row that does not exist yet
+ * cannot be locked. The second of two first sign-ins with one identity, or of two claims on one e-mail, waits.
  */
-export const lockIdentities = (tx: Tx, all: readonly Named[]): Promise<unknown> => {
-  const names = all.map(({ provider, issuer, subjectKey }) => `identity:${provider}:${issuer}:${subjectKey}`)
-  return lockNames(tx, [...names, ...emailsOf(all).map(emailName)])
+export const lockIdentity = (tx: Tx, identity: Named): Promise<unknown> => {
+  const { provider, issuer, subjectKey } = identity
+  return lockNames(tx, [`identity:${provider}:${issuer}:${subjectKey}`, ...emailsOf([identity]).map(emailName)])
 }
 
 /**
@@ -77,7 +79,11 @@ export const attachIdentity = (tx: Tx, actor: Actor, { accountId, proof, linkedB
 export const noteProof = (tx: Tx, identity: IdentityRecord, proof: IdentityProof): IdentityRecord => {
   const { email, emailVerified } = proof
   const displayName = proof.displayName ?? identity.displayName
-  return updateRow(tx, identities, identity, { lastUsedAt: tx.at, email, emailVerified, displayName })
+  const changes = { lastUsedAt: tx.at, email, emailVerified, displayName }
+  // A mail server rejected the earlier address, not this one.
+  if (emailKey(email ?? '') !== emailKey(identity.email ?? ''))
+    return updateRow(tx, identities, identity, { ...changes, mailRefusedAt: null })
+  return updateRow(tx, identities, identity, changes)
 }
 
 /** `status`: read under the account's lock. `isLinked`: the account already has the identity. Null: the sign-in is allowed. */
@@ -110,7 +116,7 @@ export const linkIdentity = async (
 ) => {
   const { accountId, originGrantId: linkedByGrantId, originSessionId } = linker
   const unauthorized = await signInAuthorityRefusal(tx, config, linker)
-  await lockIdentities(tx, [proof])
+  await lockIdentity(tx, proof)
   const { status } = await lockAccountRow(tx, accountId)
   const existing = await findIdentity(tx, proof)
   const ofAnother = existing !== undefined && existing.accountId !== accountId
@@ -130,6 +136,7 @@ export const linkIdentity = async (
   }
   const unproven = newMethodRefusal(linker, tx.at)
   if (unproven) throw unproven
+  await requireBelowBound(tx, 'identities', accountId)
   const identity = attachIdentity(tx, actor, { accountId, proof, linkedByGrantId, originSessionId })
   mailNewMethod(tx, identity)
   await recomputeAccountEmail(tx, accountId)
@@ -138,33 +145,43 @@ export const linkIdentity = async (
 
 type DetachDeps = Pick<Parts, 'config' | 'onAuthorityLost'>
 
-const removeRow = prepareWrite('identities.remove', { id: 'uuid' }, (orm, param) =>
-  orm.delete(identities).where(eq(identities.id, param.id)),
+const removeRows = prepareWrite('identities.remove', { ids: 'uuid[]' }, (orm, param) =>
+  orm.delete(identities).where(sql`${identities.id} = any(${param.ids})`),
 )
 
-/** Ends the identity's sessions and voids its wallet's signatures, so that a stolen method leaves nothing behind. */
-const detach = async (tx: Tx, deps: DetachDeps, actor: Actor, identity: IdentityRecord): Promise<void> => {
-  const { id, accountId, provider, subject } = identity
-  await revokeSessions(tx, deps.config, actor, { accountId, identityId: id })
-  tx.defer(tx.run(removeRow, { id }))
+/** Ends the sessions of the account's identities and voids their wallets' signatures: a stolen method leaves nothing behind. */
+const detach = async (tx: Tx, deps: DetachDeps, actor: Actor, accountId: Uuid, detached: readonly IdentityRecord[]) => {
+  if (detached.length === 0) return
+  const ids = detached.map(({ id }) => id)
+  await revokeSessions(tx, deps.config, actor, { accountId, identityIds: ids })
+  tx.defer(tx.run(removeRows, { ids }))
   await recomputeAccountEmail(tx, accountId)
-  await appendEvents(tx, [{ type: 'identity.unlinked', accountId, workspaceId: null, data: presentIdentity(identity) }])
-  audit(tx, actor, 'identity.unlink', { subject: id, before: { provider, subject } })
-  if (provider === 'wallet') await deps.onAuthorityLost(tx, actor, accountId)
+  const eventOf = (identity: IdentityRecord) =>
+    ({ type: 'identity.unlinked', accountId, workspaceId: null, data: presentIdentity(identity) }) as const
+  await appendEvents(tx, detached.map(eventOf))
+  for (const { id, provider, subject } of detached)
+    audit(tx, actor, 'identity.unlink', { subject: id, before: { provider, subject } })
+  if (detached.some(({ provider }) => provider === 'wallet')) await deps.onAuthorityLost(tx, actor, accountId)
 }
 
-/** Returns the identities. Locks their names first, and their e-mails, because an e-mail may move to another account. */
+/**
+ * Returns the identities, which stay as they are while the account is locked: a sign-in with one of them waits for that lock too.
+ * Also locks their e-mails, because an e-mail may move to another account.
+ */
 const lockAttached = async (tx: Tx, accountId: Uuid): Promise<IdentityRecord[]> => {
-  await lockIdentities(tx, await listIdentities(tx, { accountId }))
+  requireLocked(tx, [accountId])
+  const attached = await listIdentities(tx, { accountId })
+  await lockNames(tx, emailsOf(attached).map(emailName))
   await lockAccountRow(tx, accountId)
-  return listIdentities(tx, { accountId })
+  return attached
 }
 
 export const detachThese = async (tx: Tx, deps: DetachDeps, principal: Principal, ids: readonly Uuid[] | 'all') => {
   if (ids.length === 0) return
-  const attached = await lockAttached(tx, principal.accountId)
-  for (const identity of attached.filter(({ id }) => ids === 'all' || ids.includes(id)))
-    await detach(tx, deps, principal, identity)
+  const { accountId } = principal
+  const attached = await lockAttached(tx, accountId)
+  const detached = attached.filter(({ id }) => ids === 'all' || ids.includes(id))
+  await detach(tx, deps, principal, accountId, detached)
 }
 
 /** Two concurrent removals wait for each other, so that one method always remains. */
@@ -182,11 +199,14 @@ export const unlinkIdentity = async (tx: Tx, deps: DetachDeps, principal: Princi
     throw new Refusal('forbidden', {
       message: 'A session that began with a sign-in method of a key removes only methods of that key.',
     })
-  await detach(tx, deps, principal, identity)
+  await detach(tx, deps, principal, identity.accountId, [identity])
   return identity
 }
 
-/** Detaches methods that revoked grants linked. The last sign-in method stays, without sessions. The caller locked the grants. */
+/**
+ * Detaches methods that revoked grants linked. An account's last method stays, without sessions, and belongs to the person from
+ * then on (`linkerOf`). Of several, the oldest stays: a thief may have added the later ones. The caller locked the grants.
+ */
 export const detachLinkedBy = async (
   tx: Tx,
   deps: DetachDeps,
@@ -195,13 +215,10 @@ export const detachLinkedBy = async (
 ): Promise<void> => {
   const isLinked = ({ linkedByGrantId }: IdentityRecord) => linkedByGrantId !== null && grantIds.includes(linkedByGrantId)
   if (!(await listIdentities(tx, { accountId })).some(isLinked)) return
-  let attached = await lockAttached(tx, accountId)
-  for (const identity of attached.filter(isLinked)) {
-    if (attached.length === 1) {
-      await revokeSessions(tx, deps.config, actor, { accountId, identityId: identity.id })
-      return
-    }
-    await detach(tx, deps, actor, identity)
-    attached = attached.filter((other) => other !== identity)
-  }
+  const attached = await lockAttached(tx, accountId)
+  const linked = attached.filter(isLinked)
+  const [last] = linked.length === attached.length ? linked : []
+  if (last) await revokeSessions(tx, deps.config, actor, { accountId, identityIds: [last.id] })
+  const detached = linked.filter((identity) => identity !== last)
+  await detach(tx, deps, actor, accountId, detached)
 }

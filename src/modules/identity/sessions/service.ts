@@ -151,7 +151,7 @@ export const knowsBrowser = async (tx: Tx, accountId: Uuid, browserHash: Buffer,
 
 const revoke = prepareWrite(
   'sessions.revoke',
-  { accountId: 'uuid', id: 'uuid?', identityId: 'uuid?', at: 'timestamptz' },
+  { accountId: 'uuid', id: 'uuid?', identityIds: 'uuid[]?', at: 'timestamptz' },
   (orm, param) =>
     orm
       .update(sessions)
@@ -161,21 +161,21 @@ const revoke = prepareWrite(
           eq(sessions.accountId, param.accountId),
           isNull(sessions.revokedAt),
           param.id && eq(sessions.id, param.id),
-          param.identityId && eq(sessions.identityId, param.identityId),
+          param.identityIds && sql`${sessions.identityId} = any(${param.identityIds})`,
         ),
       )
       .returning(),
 )
 
 /**
- * Ends all sessions, one session, or those that began with a sign-in method. Called before the method is detached, because
- * afterwards no column identifies its sessions. Sessions that have ended stay unchanged.
+ * Ends all sessions, one session, or those that began with sign-in methods. Called before the methods are detached, because
+ * afterwards no column identifies their sessions. Sessions that have ended stay unchanged.
  */
 export const revokeSessions = async (
   tx: Tx,
   config: Config,
   actor: Actor,
-  which: { accountId: Uuid; id?: Uuid; identityId?: Uuid },
+  which: { accountId: Uuid; id?: Uuid; identityIds?: readonly Uuid[] },
 ): Promise<SessionRecord[]> => {
   const { at } = tx
   const { accountId } = which

@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { administratorsAmong } from '../../../auth/administrators.ts'
+import { linkerOf } from '../../../auth/authority-sql.ts'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
 import { sha256 } from '../../../auth/secrets.ts'
 import type { Config } from '../../../config.ts'
@@ -11,6 +12,7 @@ import { emailKeyOf } from '../../../db/tables/columns.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { CommitThenThrow, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import { requireBelowBound } from '../../bounds.ts'
 import type { Parts } from '../../parts.ts'
 import { findHomeWorkspaceId } from '../../workspaces/queries.ts'
 import { accountWith, lockAccountRow } from '../accounts/queries.ts'
@@ -18,7 +20,7 @@ import { createAccount, readAccount } from '../accounts/service.ts'
 import {
   attachIdentity,
   linkIdentity,
-  lockIdentities,
+  lockIdentity,
   noteProof,
   recomputeAccountEmail,
   statusRefusal,
@@ -37,7 +39,7 @@ const verifiedBy = prepare('identities.with_email', { email: 'text' }, (orm, par
   orm
     .select({
       accountId: identities.accountId,
-      linkedByGrantId: identities.linkedByGrantId,
+      linkedByGrantId: sql<Uuid | null>`${sql.raw(linkerOf('identities'))}`,
       originSessionId: identities.originSessionId,
     })
     .from(identities)
@@ -84,8 +86,9 @@ type Arrival = {
 class Moved extends Error {}
 
 /**
- * The account's lock comes before the first write and guards the account's status and the order of its events. The lock on the
- * name prevents the identity from being created, linked, detached or moved. A first sign-in is written with the commit.
+ * The account's lock comes before the first write. It guards the account's status and the order of its events, and prevents the
+ * identity from being detached. The lock on the name prevents it from being created or linked. A first sign-in is written with
+ * the commit.
  */
 const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
   const { provider, origin, verdict, browser } = arrival
@@ -94,7 +97,7 @@ const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
   const before = await findAccount(tx, verdict)
   const [, , found, proof] = await Promise.all([
     lockAccounts(tx, { exclusive: before ? [before.accountId] : [] }),
-    lockIdentities(tx, [verdict]),
+    lockIdentity(tx, verdict),
     findAccount(tx, verdict),
     spendNonce(tx, config, arrival),
   ])
@@ -115,6 +118,7 @@ const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
   const actor = actorOf(accountId)
   // A new account needs no lock, because no other transaction knows it yet.
   if (!found) recordLocked(tx, [accountId])
+  else if (!found.identity) await requireBelowBound(tx, 'identities', accountId)
   const identity = found?.identity
     ? noteProof(tx, found.identity, proof)
     : attachIdentity(tx, actor, { proof, ...byPerson, ...found, accountId })
