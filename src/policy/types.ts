@@ -116,9 +116,11 @@ export type GrantRules = Limits & {
   usage: Usage
 }
 
-/** Whether the signature still counts. A key's always does; a contract's chain is queried, because its owners may change. */
-export const mandateSignatureStatuses = ['holds', 'unanswered', 'refused'] as const
-export type MandateSignatureStatus = (typeof mandateSignatureStatuses)[number]
+/**
+ * Whether the signature counts. A contract's chain is queried, because its owners may change. `excluded`: the wallet comes from
+ * the requester's own lineage or from a frozen grant, so it approves nothing.
+ */
+export type MandateSignatureStatus = 'holds' | 'unanswered' | 'refused' | 'excluded'
 
 /** A wallet-signed mandate that the payment names. */
 export type MandateRules = {
@@ -170,6 +172,11 @@ export type Evaluation = {
   maxMinor?: Minor
   /** The service's window, for policies without their own. */
   duplicateWindowSeconds: number
+  /**
+   * Set if a policy applies that binds one grant. A key creates such a policy for itself, so the policy removes no warning. Missing
+   * in decisions stored when it still did.
+   */
+  boundPoliciesOnlyWarn?: true
 }
 
 export const sourceKinds = ['policy', 'grant', 'mandate', 'capability', 'rail'] as const

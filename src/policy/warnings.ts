@@ -5,11 +5,16 @@ import type { Evaluation, PolicyRules, Warning } from './types.ts'
 
 // The warnings of a decision, which never change its outcome.
 
+/** Whether the policy replaces the service's own warnings. Otherwise, it adds to them. */
+const replacesWarnings = ({ boundPoliciesOnlyWarn }: Evaluation, { bindsGrantId }: PolicyRules): boolean =>
+  !boundPoliciesOnlyWarn || bindsGrantId === null
+
 /** Uses the widest window of the policies and the request that look for duplicates, otherwise the service's own. */
 const duplicateWarnings = (input: Evaluation, policies: readonly PolicyRules[]): Warning[] => {
-  const asked = input.onDuplicate === null ? [] : [input.duplicateWindowSeconds]
-  const windows = [...policies.filter(looksForDuplicates).map((policy) => duplicateWindow(input, policy)), ...asked]
-  const widest = windows.length > 0 ? Math.max(...windows) : input.duplicateWindowSeconds
+  const looking = policies.filter(looksForDuplicates)
+  const isReplaced = input.onDuplicate === null && looking.some((policy) => replacesWarnings(input, policy))
+  const windows = looking.map((policy) => duplicateWindow(input, policy))
+  const widest = Math.max(...windows, ...(isReplaced ? [] : [input.duplicateWindowSeconds]))
   if (!input.earlier || !(outOfWindow(input, widest) || input.earlier.isUnknown)) return []
   const { paymentId, createdAt, listIndex } = input.earlier
   return [{ code: 'possible_duplicate', paymentId, createdAt, ...(listIndex !== undefined && { listIndex }) }]
@@ -27,8 +32,12 @@ const payeeWarnings = ({ payment: { payee, at, initiatorAccountId, grantLineage 
 }
 
 /** By default, only a different name causes a warning. A policy may require a confirmed name, or disable these warnings. */
-const nameWarnings = ({ payment: { payee } }: Evaluation, policies: readonly PolicyRules[]): Warning[] => {
-  const strictest = payeeVerificationAnswers.findLast((answer) => policies.some((policy) => policy.payeeVerification === answer))
+const nameWarnings = (input: Evaluation, policies: readonly PolicyRules[]): Warning[] => {
+  const { payee } = input.payment
+  const answers = policies
+    .filter((policy) => policy.payeeVerification !== 'off' || replacesWarnings(input, policy))
+    .map((policy) => policy.payeeVerification)
+  const strictest = payeeVerificationAnswers.findLast((answer) => answers.includes(answer))
   const warns = strictest === undefined ? payee.verification === 'no_match' : strictest !== 'off' && !isNameConfirmed(payee)
   return warns ? [{ code: 'name_mismatch', verification: payee.verification, name: payee.reportedName }] : []
 }

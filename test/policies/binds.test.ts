@@ -49,6 +49,32 @@ test('a payment that ends unpaid is given back to the policies that bound it', a
   expect(await findBreaches(service)).toEqual([])
 })
 
+test('a policy of a key for its own payments removes no warning, and adds some', async () => {
+  const key = await createKey(person, own)
+  const landlord = await newBeneficiary(person.api, { display_name: 'Landlord', destination: '254722100001' })
+  await service.settle()
+  const warningsOf = async ({ api }: Pick<Person, 'api'>): Promise<string[]> => {
+    const { body } = await api.post('/v1/payments', { beneficiary_id: landlord, amount_minor: '12300' })
+    return body.decision.warnings.map(({ code }: { code: string }) => code)
+  }
+  const quiet = await key.api.post(path, { name: 'Quiet', duplicate_window_seconds: 0, payee_verification: 'off' })
+  expect(quiet.body.binds).toEqual({ grant_id: key.grantId })
+  await warningsOf(key)
+  expect(await warningsOf(key)).toEqual(['possible_duplicate', 'name_mismatch'])
+  service.clock.advance(7_200)
+  expect(await warningsOf(key)).toEqual(['name_mismatch'])
+  await key.api.post(path, { name: 'Careful', duplicate_window_seconds: 86_400 })
+  service.clock.advance(7_200)
+  expect(await warningsOf(key)).toEqual(['possible_duplicate', 'name_mismatch'])
+  // A person, or a key that manages policies, may replace the service's warnings.
+  const all = await person.api.post(path, { name: 'Everyone', duplicate_window_seconds: 0, payee_verification: 'off' })
+  expect(await warningsOf(person)).toEqual([])
+  await person.api.delete(`${path}/${all.body.id}`)
+  await service.settle()
+  await service.deps.jobs.sweep()
+  expect(await findBreaches(service)).toEqual([])
+})
+
 test('what a key proposes is simulated for its own payments', async () => {
   const key = await createKey(person, { spending_controls: { new_payees: 'allow' } })
   await pay(key, '30000')

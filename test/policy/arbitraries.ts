@@ -75,7 +75,12 @@ const mandateRules: fc.Arbitrary<MandateRules> = fc.record({
   expiresAt: instant,
   spentMinor: used,
   paymentsMade: fc.integer({ min: 0, max: 5 }),
-  standing: fc.constantFrom(...Array(18).fill('holds'), 'unanswered', 'refused') as fc.Arbitrary<MandateSignatureStatus>,
+  standing: fc.constantFrom(
+    ...Array(27).fill('holds'),
+    'unanswered',
+    'refused',
+    'excluded',
+  ) as fc.Arbitrary<MandateSignatureStatus>,
 })
 
 const grantChain = fc.constantFrom<string[]>([], ['g0'], ['g0', 'g1'])

@@ -486,6 +486,22 @@ export const cases: Record<string, Case[]> = {
       byMandate: 0,
     },
     {
+      name: 'a signer whose wallet comes from the requester approves nothing, and even a small payment needs a person',
+      input: evaluationOf({ policies: [asksFrom(5000)], mandate: mandate({ standing: 'excluded' }) }),
+      outcome: 'require_approval',
+      decisive: ['mandate_signer'],
+      approvals: 1,
+      byMandate: 0,
+    },
+    {
+      name: 'nor does it count as one of two',
+      input: evaluationOf({ policies: [asksFrom(1000, 2)], mandate: mandate({ standing: 'excluded' }) }),
+      outcome: 'require_approval',
+      decisive: ['approval_threshold', 'mandate_signer'],
+      approvals: 2,
+      byMandate: 0,
+    },
+    {
       name: 'the signer has counted and is not there to be asked again',
       input: evaluationOf({ approvers: ['ada', 'ben'], policies: [asksFrom(1000, 3)], mandate: mandate() }),
       outcome: 'deny',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { chargesFor, evaluate, stillCovered } from '../../src/policy/evaluate.ts'
-import { evaluationOf, grant, kes, mandate, now, periods, policy } from './builders.ts'
+import type { Evaluation } from '../../src/policy/types.ts'
+import { confirmedPayee, evaluationOf, grant, kes, mandate, now, periods, policy } from './builders.ts'
 import { cases } from './cases.ts'
 
 describe.each(Object.entries(cases))('%s', (_, rows) => {
@@ -17,6 +18,19 @@ describe.each(Object.entries(cases))('%s', (_, rows) => {
 
 test('the table has at least 60 cases', () => {
   expect(Object.values(cases).flat().length).toBeGreaterThanOrEqual(60)
+})
+
+test('a policy of one grant replaces the warnings of no new decision, and a stored one is reached again as it was', () => {
+  const quiet = { bindsGrantId: 'g1', duplicateWindowSeconds: 0, payeeVerification: 'off' as const }
+  const input = evaluationOf({
+    payment: { grantLineage: ['g1'], payee: { ...confirmedPayee, verification: 'no_match' } },
+    policies: [policy(quiet)],
+    grants: [grant()],
+    earlier: { paymentId: 'earlier', createdAt: new Date(now.getTime() - 600_000), isUnknown: false },
+  })
+  const codesOf = (evaluation: Evaluation) => evaluate(evaluation).warnings.map(({ code }) => code)
+  expect(codesOf(input)).toEqual([])
+  expect(codesOf({ ...input, boundPoliciesOnlyWarn: true })).toEqual(['possible_duplicate', 'name_mismatch'])
 })
 
 describe('the trace', () => {

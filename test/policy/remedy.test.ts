@@ -38,7 +38,9 @@ const apply = (input: Evaluation, changes: readonly Change[]): Evaluation => {
     ...(names(moved, 'mandate_initiator') && { grantId: 'new' }),
     ...(names(moved, 'mandate_payment_types') && { paymentTypes: [] }),
     ...(names(moved, 'mandate_beneficiary_ids') && { beneficiaryIds: payment.payeeIsFixed ? [payment.beneficiaryId] : [] }),
-    ...((names(moved, 'mandate_signature') || names(moved, 'mandate_unconfirmed')) && { standing: 'holds' as const }),
+    ...(['mandate_signature', 'mandate_unconfirmed', 'mandate_signer'].some((rule) => names(moved, rule)) && {
+      standing: 'holds' as const,
+    }),
     ...(names(moved, 'mandate_max_payments') && { maxPayments: null }),
     maxPerPaymentMinor: to(moved, 'mandate_per_payment') ?? named.maxPerPaymentMinor,
     maxTotalMinor: to(moved, 'mandate_total') ?? named.maxTotalMinor,

@@ -40,19 +40,19 @@ const deciders = statement('policies.deciders')`
   select m.account_id as id from members m join accounts a on a.id = m.account_id
    where m.workspace_id = $1 and m.account_id = any($2::uuid[]) and m.status = 'active' and m.role in ${namesSql(decidingRoles)} and a.status = 'active'`
 
-/** `known`: approvers that the policy already names. They need not be able to decide now: they may be on leave. */
+/** `known`: approvers that the policy already names. They need not be able to decide now: they may be on leave. `path`: the list. */
 export const requireApprovers = async (
   db: Db,
   workspaceId: Uuid,
   ids: readonly Uuid[] | null,
-  known: readonly Uuid[] = [],
+  { known = [], path = 'approver_ids' }: { known?: readonly Uuid[]; path?: string } = {},
 ): Promise<void> => {
   const added = (ids ?? []).filter((id) => !known.includes(id))
   if (added.length === 0) return
   const able = new Set((await db.query<{ id: Uuid }>(deciders, [workspaceId, added])).map(({ id }) => id))
   const problems = (ids ?? []).flatMap((id, index) =>
     added.includes(id) && !able.has(id)
-      ? [{ path: `approver_ids.${index}`, message: 'is not an account of a member of this workspace who may decide approvals' }]
+      ? [{ path: `${path}.${index}`, message: 'is not an account of a member of this workspace who may decide approvals' }]
       : [],
   )
   if (problems.length > 0) throw invalidFields(...problems)

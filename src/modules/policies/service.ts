@@ -99,8 +99,7 @@ export const updatePolicy = async (
   const after = { ...before, ...terms, name: change.name ?? before.name }
   if (isDeepStrictEqual(after, before)) return { policy: before, waits: false }
   await requireBeneficiaries(tx, principal.workspace.id, terms.beneficiaryIds, 'beneficiary_ids')
-  const known = before.approverIds ?? []
-  await requireApprovers(tx, principal.workspace.id, terms.approverIds, known)
+  await requireApprovers(tx, principal.workspace.id, terms.approverIds, { known: before.approverIds ?? [] })
   const result = { ...terms, name: after.name }
   if (loosens(before, terms)) return loosen(tx, principal, before, { change: changeOf(change, before, after), result }, currency)
   return { policy: await tighten(tx, principal, before, result, currency), waits: false }

@@ -185,16 +185,18 @@ export const evaluationOf = (
     at,
     ...(otherName && { otherName }),
   }
+  const applicable = applicablePolicies({ policies, payment })
   return {
     payment,
     policies,
     grants,
     mandate,
-    approvers: approversUnder(workspace, applicablePolicies({ policies, payment })),
+    approvers: approversUnder(workspace, applicable),
     periods,
     capabilities: { payments: holder.paymentsEnabled },
     ...{ earlier, duplicateIsIntended, onDuplicate, unapproved },
     ...(listTotals && { listTotals }),
     ...{ unitMinor: wholeUnits ? 100n : 1n, duplicateWindowSeconds, minMinor, maxMinor },
+    ...(applicable.some(({ bindsGrantId }) => bindsGrantId !== null) && { boundPoliciesOnlyWarn: true as const }),
   }
 }
