@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Answer, Client } from '../harness/client.ts'
-import { newBeneficiary } from '../harness/money.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, newWallet, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 import { createTeam, join } from '../workspaces/team.ts'
@@ -90,6 +90,10 @@ test('a workspace has at most 50,000 beneficiaries, one by one and by lists', as
   const fields = { type: 'person', display_name: 'One more', payment_rail: 'MPESA_B2C' }
   const eleven = Array.from({ length: 11 }, (_, index) => index + 11)
   expect((await list(...eleven)).body.details.reason).toBe('limit_reached')
+  // Ten new beneficiaries fit, however many rows pay each of them.
+  await credit(service, person.accountId, 1_000_000n)
+  const ten = eleven.slice(1)
+  expect((await list(...ten, ...ten)).body).toMatchObject({ items_count: 20, new_payees_count: 10 })
   const key = await createKey(person)
   const answers = await atOnce(20, (index) =>
     either(index % 4 < 2 ? key.api : person.api, index).post('/v1/beneficiaries', {

@@ -143,6 +143,62 @@ describe('a balance that no rule for two guards', () => {
   })
 })
 
+describe('an approval that waits over a separation', () => {
+  const ownBalance = "Paid from: this workspace's own balance"
+  const sharedBalance = "Paid from: the balance shared with the owner's account"
+  const textOf = async ({ approval_id }: Json): Promise<string> =>
+    (await service.api.get(`/v1/approvals/${approval_id}/message?decision=approve`)).body.message
+  const waiting = async (team: Team, beneficiary_id: string): Promise<{ now: Json; later: Json; list: Json }> => {
+    const { api } = team.owner
+    await api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '50000' })
+    const item = { beneficiary_id, amount_minor: '51000' }
+    const execute_at = new Date(service.clock.now().getTime() + 7_200_000).toISOString()
+    return {
+      now: (await api.post('/v1/payments', item)).body,
+      later: (await api.post('/v1/payments', { ...item, execute_at })).body,
+      list: (await api.post('/v1/payment-batches', { items: [{ ...item, amount_minor: '52000' }], execute_at })).body,
+    }
+  }
+
+  test('of a scheduled payment or list says that the workspace’s own balance pays, and the old text decides nothing', async () => {
+    const team = await sharedTeam()
+    const { now, later, list } = await waiting(team, await newBeneficiary(team.owner.api))
+    const sign = async ({ approval_id }: Json, message: string) =>
+      service.api.post(`/v1/approvals/${approval_id}/decide-by-signature`, {
+        decision: 'approve',
+        signature: await team.owner.wallet.signMessage({ message }),
+      })
+    const old = await textOf(later)
+    expect(old).toContain(sharedBalance)
+    expect((await ask(team.owner)).status).toBe(200)
+    for (const each of [later, list]) {
+      const text = await textOf(each)
+      expect(text).toContain(ownBalance)
+      expect(text).not.toContain(sharedBalance)
+    }
+    // The money of this payment is held on the shared balance.
+    expect(await textOf(now)).toContain(sharedBalance)
+    expect((await sign(later, old)).body.details.reason).toBe('message_changed')
+    expect((await sign(later, await textOf(later))).body.status).toBe('approved')
+  })
+
+  test('gets the registered name of a later check', async () => {
+    const party = '254722100001'
+    const team = await sharedTeam()
+    const payee = await newBeneficiary(team.owner.api, { display_name: 'Wanjiru Kamau', destination: party })
+    await service.settle()
+    const { now, later } = await waiting(team, payee)
+    expect((await ask(team.owner)).status).toBe(200)
+    service.sandbox.names.set({ party, name: 'JANE WANGARI DOE' })
+    service.clock.advance(60)
+    expect((await team.owner.api.post(`/v1/beneficiaries/${payee}/verify`)).status).toBe(202)
+    await service.settle()
+    service.sandbox.names.set({ party, name: 'WANJIRU NJERI KAMAU' })
+    expect((await team.owner.api.get(`/v1/beneficiaries/${payee}`)).body.verification.status).toBe('no_match')
+    for (const each of [now, later]) expect(await textOf(each)).toMatch(/Registered name: JANE .* \(DOES NOT MATCH\)/)
+  })
+})
+
 describe('a balance that a rule for two guards', () => {
   let team: Team
   let home: string

@@ -138,7 +138,7 @@ const separate = async (tx: Tx, config: Using, actor: Actor, before: WorkspaceRe
   const holder = openHolder(tx, config, workspaceId)
   recordLocked(tx, [holder])
   giveOwnBalance(tx, workspaceId, holder)
-  await followToOwnBalance(tx, { workspaceId, holder, from })
+  await followToOwnBalance(tx, actor, { workspaceId, holder, from })
   const reference = { type: 'separation', id } as const
   if (amountMinor > 0n)
     for (const [ownerId, moved] of [

@@ -1,13 +1,13 @@
 import { and, desc, eq, isNull, or, sql } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
 import type { Vault } from '../../auth/vault.ts'
-import { lockAccount } from '../../db/account-lock.ts'
+import { lockAccount, lockAccounts } from '../../db/account-lock.ts'
 import { type Database, type Db, inTx, statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { insertRow, prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { selectRows } from '../../db/select-rows.ts'
 import { beneficiaries, beneficiaryVerifications } from '../../db/tables/beneficiaries.ts'
-import { balanceAccountSql } from '../../db/tables/workspaces.ts'
+import { balanceAccountSql, balanceAccountsSql } from '../../db/tables/workspaces.ts'
 import { paidPaymentsSql } from '../../db/transitions.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
@@ -35,14 +35,18 @@ import { nextCheckAt, type Verification, verified } from './verification-rules.t
 
 type NameCheckDeps = Pick<Parts, 'clock' | 'db' | 'rails' | 'vault'> & { onNameChanged: OnNameChanged }
 
-/** `tenant`: the owning account, whose daily limit on name lookups applies. `payer`: the account that holds the balance. */
-type Due = { id: Uuid; workspaceId: Uuid; tenant: Uuid; payer: Uuid }
+/**
+ * `tenant`: the owning account, whose daily limit on name lookups applies. `payer`: the account that holds the balance. `payers`:
+ * with the account on which payments from before a separation hold money, because their approvals may get a new text.
+ */
+type Due = { id: Uuid; workspaceId: Uuid; tenant: Uuid; payer: Uuid; payers: Uuid[] }
 
 /** Lease of a check. If the process dies, another process takes the check over after this time. */
 const leaseSeconds = 300
 /** Takes due checks from workspaces in turn, so that thousands of checks in one workspace do not delay another's. */
 const dueChecks = statement('beneficiaries.due_name_checks')`
-  select c.id, c.workspace_id as "workspaceId", w.owning_account_id as tenant, ${balanceAccountSql('w')} as payer
+  select c.id, c.workspace_id as "workspaceId", w.owning_account_id as tenant, ${balanceAccountSql('w')} as payer,
+       array(select * from ${balanceAccountsSql('w')}) as payers
      from (select id, row_number() over (partition by workspace_id order by name_check_due_at) as place from (
          select id, workspace_id, name_check_due_at from beneficiaries
          where name_check_due_at <= $1 and id <> all($2::uuid[]) order by name_check_due_at limit 1000) as due
@@ -191,7 +195,7 @@ const dueAfter = (before: BeneficiaryRecord, { lookup, isOverLimit, payee }: Res
 const record = async (tx: Tx, deps: NameCheckDeps, due: Due, result: Result): Promise<void> => {
   const { at } = tx
   const { lookup, payee, similar } = result
-  await lockAccount(tx, due.payer)
+  await lockAccounts(tx, { exclusive: due.payers })
   const before = await findLocked(tx, due.workspaceId, due.id)
   if (!before) return
   const isUnchanged = before.displayName === payee.displayName && before.payeeId === payee.payeeId

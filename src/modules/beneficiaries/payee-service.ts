@@ -71,6 +71,20 @@ const choose = (known: ReadonlyMap<string, readonly (Known & { index: number })[
   return own.find(({ name }) => name.toLowerCase() === row.display_name.toLowerCase()) ?? own[0]
 }
 
+const destinationOf = ({ fingerprints }: Named): string => fingerprints.join()
+const ofRail = (named: Named): string => `${destinationOf(named)} ${named.row.payment_rail}`
+const keyOf = (named: Named): string => (named.row.namesRail ? ofRail(named) : destinationOf(named))
+
+/** By `keyOf`: the first row of each new beneficiary, which creates it for the others. */
+const firstsOf = (rows: readonly Named[]): ReadonlyMap<string, Named> => {
+  const firsts = new Map<string, Named>()
+  for (const row of rows) {
+    if (firsts.has(keyOf(row))) continue
+    for (const key of [destinationOf(row), ofRail(row)]) if (!firsts.has(key)) firsts.set(key, row)
+  }
+  return firsts
+}
+
 /**
  * Returns one result per row, in order: a known beneficiary, a new one (created once for all rows with its destination and rail),
  * or a refusal.
@@ -93,20 +107,20 @@ export const ensureBeneficiaries = async (
   const found = (await tx.run(findByDestination, { workspaceId, fingerprints })).map((row, index) => ({ ...row, index }))
   // Grouped once: comparing every row with every payee took a third of Node's time for a batch of a thousand rows.
   const known = Map.groupBy(found, ({ fingerprint }) => fingerprint.toString('hex'))
-  const created = new Map<string, Promise<NamedPayee>>()
-  const unknown = read.filter((each) => !(each instanceof Refusal) && !choose(known, each))
-  if (principal.permissions.has('beneficiary.manage')) await requireBelowBound(tx, 'beneficiaries', workspaceId, unknown.length)
+  const unknown = read.flatMap((each) => (each instanceof Refusal || choose(known, each) ? [] : [each]))
+  const firsts = firstsOf(unknown)
+  const added = new Set(firsts.values())
+  if (principal.permissions.has('beneficiary.manage')) await requireBelowBound(tx, 'beneficiaries', workspaceId, added.size)
+  const created = new Map<Named, Promise<NamedPayee>>()
   const ensure = async (named: Named): Promise<NamedPayee | Refusal> => {
     const chosen = choose(known, named)
     if (chosen) return { id: chosen.id, isNew: false, names: namesOf(chosen.name, chosen.legalName) }
     if (!principal.permissions.has('beneficiary.manage')) return mayNotCreate()
-    const key = named.fingerprints.join()
-    const ofRail = `${key} ${named.row.payment_rail}`
-    const same = created.get(named.row.namesRail ? ofRail : key)
-    if (same) return same
-    const names = namesOf(named.row.display_name, named.row.legal_name)
-    const one = createBeneficiary(tx, deps, principal, named.row).then(({ id }) => ({ id, isNew: true, names }))
-    for (const each of [key, ofRail]) created.set(each, created.get(each) ?? one)
+    const first = firsts.get(keyOf(named)) ?? named
+    const names = namesOf(first.row.display_name, first.row.legal_name)
+    const one =
+      created.get(first) ?? createBeneficiary(tx, deps, principal, first.row).then(({ id }) => ({ id, isNew: true, names }))
+    created.set(first, one)
     return one
   }
   return Promise.all(read.map((each) => (each instanceof Refusal ? each : ensure(each))))

@@ -4,7 +4,9 @@ import { prepareWrite } from '../../db/prepare-write.ts'
 import { approvals } from '../../db/tables/approvals.ts'
 import { paymentBatches } from '../../db/tables/payment-batches.ts'
 import { payments } from '../../db/tables/payments.ts'
+import type { Actor } from '../../events/audit.ts'
 import { type BalanceMove, moveMade } from '../../ledger/hours.ts'
+import { renewPayers } from './approvals/renew.ts'
 import { moveCounters } from './evaluation/counters.ts'
 
 const key = { workspaceId: 'uuid', holder: 'uuid', from: 'uuid' } as const
@@ -52,9 +54,10 @@ const moves = [
  * Moves a workspace's counters and its scheduled payments, which hold no money yet, to its own balance. A payment with a hold
  * settles on the old account. The caller has locked both accounts, and the workspace already refers to the new one.
  */
-export const followToOwnBalance = async (tx: Tx, move: BalanceMove): Promise<void> => {
+export const followToOwnBalance = async (tx: Tx, actor: Actor, move: BalanceMove): Promise<void> => {
   await moveCounters(tx, move)
   // Runs before the payments change accounts, because it selects their hourly totals by the old account.
   await moveMade(tx, move)
   for (const each of moves) await tx.run(each, move)
+  await renewPayers(tx, actor, move.workspaceId)
 }

@@ -84,6 +84,11 @@ const earlierLabels: typeof labels = {
 export const checkingLabels = [labels.checking, earlierLabels.checking] as const
 const warningLabel = 'Warning: '
 
+const payerLines = {
+  shared: "Paid from: the balance shared with the owner's account",
+  own: "Paid from: this workspace's own balance",
+}
+
 const labelsOf = (lines: readonly string[]): typeof labels =>
   lines.some((line) => line.startsWith(earlierLabels.name) || line.startsWith(earlierLabels.differing)) ? earlierLabels : labels
 
@@ -112,7 +117,7 @@ const textOf = (
     ...said,
     `Requested by: ${oneLine(facts.requester)}`,
     `Workspace: ${oneLine(facts.workspace)}`,
-    `Paid from: ${facts.sharedBalance ? "the balance shared with the owner's account" : "this workspace's own balance"}`,
+    facts.sharedBalance ? payerLines.shared : payerLines.own,
     ...(facts.approverNames.length > 0 ? [`Only these people may decide: ${facts.approverNames.map(quoted).join(', ')}`] : []),
     ...further,
     '',
@@ -175,6 +180,10 @@ export const withRegisteredName = (message: string, name: ReportedName, at: Date
     return line.startsWith(anchor ?? 'Workspace: ') ? [line, ...warning] : [line]
   })
 }
+
+/** The same text, paid from the workspace's own balance. */
+export const withOwnBalance = (message: string, at: Date): string =>
+  renewed(message, at, (line) => [line === payerLines.shared ? payerLines.own : line])
 
 export type BatchLine = FactLine & { rail: string; destinationMask: string } & ReportedName
 

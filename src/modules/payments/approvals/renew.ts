@@ -18,30 +18,37 @@ import {
   isSameText,
   type NamedLine,
   type ReportedName,
+  withOwnBalance,
   withRegisteredName,
   withRegisteredNames,
 } from './message.ts'
 import { type LockedApproval, lockApproval } from './queries.ts'
 import { voidAfterNewText } from './void.ts'
 
-// If a registered name changes while an approval is pending, a new text replaces the old one and voids its decisions. A batch's
+// If a registered name or the payer changes while an approval is pending, a new text replaces the old one and voids its decisions. A batch's
 // text is renewed when its first checks end, or five seconds after the request, and again when the last check ends.
 
 const railActor: Actor = { accountId: null, origin: null, way: 'rail' }
 
-/** Old texts remain in the audit log, to distinguish a signature of an old text from a wrong signature. */
+/**
+ * Old texts remain in the audit log, to distinguish a signature of an old text from a wrong signature. `lines`: the names of the
+ * new text; null: the names are unchanged.
+ */
 const renewWith = async (
   tx: Tx,
   { approval, payment, decisions }: LockedApproval,
   change: (message: string) => string,
-  lines: readonly FactNames[],
+  lines: readonly FactNames[] | null,
   actor: Actor = railActor,
 ): Promise<void> => {
   const { approveMessage: approve, rejectMessage: reject, id } = approval
   const after = { approveMessage: change(approve), rejectMessage: change(reject) }
   if (isSameText(approve, after.approveMessage)) return
-  const facts = approval.facts && withNames(approval.facts, nameFacts(lines))
-  updateRow(tx, approvals, { id }, { ...after, facts, renewedAt: tx.at, nameAwaitedUntil: null, updatedAt: tx.at })
+  const named = lines && {
+    facts: approval.facts && withNames(approval.facts, nameFacts(lines)),
+    nameAwaitedUntil: null,
+  }
+  updateRow(tx, approvals, { id }, { ...after, ...named, renewedAt: tx.at, updatedAt: tx.at })
   audit(tx, actor, 'approval.text_changed', { workspaceId: payment.workspaceId, subject: id, before: { approve, reject } })
   await voidAfterNewText(tx, actor, { approval, decisions })
 }
@@ -87,6 +94,19 @@ export const renewTexts = async (
       const line = { ...payee, beneficiaryId, amountMinor, payeeName: record.approval.beneficiaryName }
       await renewWith(tx, record, (message) => withRegisteredName(message, payee, tx.at), [line], actor)
     }
+  }
+}
+
+const findScheduled = statement('approvals.waiting_for_time')`
+  select a.id from approvals a join payments p on p.id = a.payment_id
+   where a.workspace_id = $1 and a.status = 'pending' and p.status = 'scheduled' order by a.id`
+
+/** Scheduled payments are paid from the workspace's own balance after a separation, and the text to sign says so. */
+export const renewPayers = async (tx: Tx, actor: Actor, workspaceId: Uuid): Promise<void> => {
+  for (const { id } of await tx.query<{ id: Uuid }>(findScheduled, [workspaceId])) {
+    const record = await lockApproval(tx, id)
+    if (record?.approval.status === 'pending')
+      await renewWith(tx, record, (message) => withOwnBalance(message, tx.at), null, actor)
   }
 }
 
