@@ -12,7 +12,7 @@ import { railCommands } from '../../src/operate/admin/rails.ts'
 import { type Administered, startAdministered } from '../admin/administrators.ts'
 import { unguarded } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
-import type { TestService } from '../harness/service.ts'
+import { startService, type TestService } from '../harness/service.ts'
 import { findBreaches, findBreachesOf } from '../harness/verify.ts'
 import { alerts, balanceOf, deliver, initiate, lastOrder, pass, stkCallback, topupOf } from '../rails-flows/scene.ts'
 import { createTeam, join } from '../workspaces/team.ts'
@@ -42,14 +42,14 @@ const ask = async (body: object = { method: 'MPESA_PAYBILL' }) => {
   return answer.body
 }
 /** Pays in at the emulated provider, and returns its answer. */
-const payIn = async (reference: string, more: object = {}) => {
-  const answer = await fetch(`${service.sandboxUrl}/control/deposits`, {
+const payIn = async (reference: string, more: object = {}, at = service) => {
+  const answer = await fetch(`${at.sandboxUrl}/control/deposits`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ reference, amount_minor: '500000', ...more }),
   })
   const body = (await answer.json()) as { receipt: string; error?: string }
-  await service.settle()
+  await at.settle()
   return { status: answer.status, ...body }
 }
 const openSuspense = async () => (await administered.admin.api.get('/v1/admin/suspense?status=open')).body.data
@@ -198,6 +198,20 @@ describe('a confirmation that is lost', () => {
     expect(await topupOf(person, id)).toMatchObject({ status: 'succeeded', received_minor: '500000' })
     await findLostDeposits(service.deps)
     expect(await balanceOf(person)).toEqual({ available: '500000', held: '0' })
+  })
+  test('is found in the list also under an account number that was paid before, although no deposit is awaited', async () => {
+    const other = await startService()
+    await registerAtEmulator(other.deps)
+    const someone = await signIn(other.api)
+    const { id, instructions } = (await someone.api.post('/v1/topups/initiate', { method: 'MPESA_PAYBILL' })).body
+    await payIn(instructions.account_number, {}, other)
+    expect((await topupOf(someone, id)).status).toBe('succeeded')
+    await payIn(instructions.account_number, { phone_number: '254711000001' }, other)
+    expect(await balanceOf(someone)).toEqual({ available: '500000', held: '0' })
+    other.clock.advance(60)
+    await findLostDeposits(other.deps)
+    expect(await balanceOf(someone)).toEqual({ available: '1000000', held: '0' })
+    await other.close()
   })
   test('is found in an imported statement, and is no difference there', async () => {
     const topup = await ask({ method: 'PESALINK' })

@@ -210,11 +210,10 @@ export const recordListedDeposits = async (
   }
 }
 
-const hasOpenDeposits = async (db: Db): Promise<boolean> => {
-  const [open] = await db.query<{ yes: boolean }>(
-    `select exists (select from topups where status in ('pending', 'expired') and deposit_code is not null) as yes`,
-  )
-  return open?.yes ?? false
+/** Whether anyone may pay in. A reference stays valid after its first deposit. */
+const hasReferences = async (db: Db): Promise<boolean> => {
+  const [row] = await db.query<{ yes: boolean }>('select exists (select from topups where deposit_code is not null) as yes')
+  return row?.yes ?? false
 }
 
 const behindSeconds = 3 * 3_600
@@ -222,7 +221,7 @@ const behindSeconds = 3 * 3_600
 /** Finds deposits with lost notifications in the provider's list of the last hours. The daily comparison finds older ones. */
 export const findLostDeposits = async (deps: Parts): Promise<void> => {
   const { collection } = deps.rails
-  if (!collection || !(await hasOpenDeposits(deps.db))) return
+  if (!collection || !(await hasReferences(deps.db))) return
   const now = deps.clock.now()
   const listed = await collection.listPaidIn({ start: secondsAfter(now, -behindSeconds), end: now })
   if (listed === undefined) throw new Error('the provider did not list what was paid in')
