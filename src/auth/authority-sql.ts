@@ -52,11 +52,20 @@ export const hasDecidingRole = (account: string, workspace: string): string => i
 const mayDecide = (account: string, workspace: string): string =>
   `(${hasDecidingRole(account, workspace)} and ${statusOf(account)} = 'active')`
 
+/**
+ * The grant behind payment `p`: the requester's own, or the grant that linked the sign-in method of the requester's session.
+ * The second is stored only if the payment is scheduled or needs approval. `ofApproval`: the column of a joined approval.
+ */
+export const grantBehind = (
+  p: string,
+  ofApproval = `(select a.initiating_grant_id from approvals a where a.id = ${p}.approval_id)`,
+): string => `coalesce(${p}.grant_id, ${p}.origin_grant_id, ${ofApproval})`
+
 /** Whether the requester of payment `p` may still request it. A frozen requester may, because a freeze is temporary. */
 export const mayStillRequest = (p: string): string =>
   `(${isMember(`${p}.initiator_account_id`, `${p}.workspace_id`, requestingRoles)}
      and ${statusOf(`${p}.initiator_account_id`)} <> 'closed'
-     and (${p}.grant_id is null or (select g.revoked_at is null from grants g where g.id = ${p}.grant_id)))`
+     and coalesce((select g.revoked_at is null from grants g where g.id = ${grantBehind(p)}), true))`
 
 export const isNotSent = (p: string): string =>
   `(${p}.status in ('scheduled', 'pending_approval') or (${p}.status = 'processing'
@@ -73,6 +82,11 @@ export const originsOf = (name: string, seeds: string): string =>
      select above from ${name} cross join lateral (select * from grants where grants.id = ${name}.id offset 0) as g
        cross join lateral unnest(g.ancestor_ids || g.derived_from_grant_id) as above
      where above is not null)`
+
+/** Whether a grant in `one` and a grant in `other` (SQL queries of ids) derive from the same grant. */
+export const sharesOrigin = (one: string, other: string): string =>
+  `(with recursive ${originsOf('one', one)}, ${originsOf('other', other)}
+     select exists (select from one join other using (id)))`
 
 /** Whether grant `row`, or one from which it comes, is frozen. Most grants come from no other, and read nothing more. */
 export const grantIsFrozen = (row: string): string =>

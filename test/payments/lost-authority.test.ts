@@ -172,6 +172,40 @@ describe('a mandate', () => {
     expect([answer.status, answer.body.error]).toEqual([403, 'policy_denied'])
   })
 
+  test('approves nothing while the key that linked its wallet is frozen, for no requester, and again afterwards', async () => {
+    const of = await team(1)
+    const key = await createKey(of.owner, { permissions: ['account.manage', 'account.read'] })
+    const agent = await createKey(of.owner)
+    const mandate = await createMandate(service, (await link(key.api)).wallet, large)
+    const freeze = async (frozen: boolean) =>
+      answered(await of.owner.api.patch(`/v1/accounts/me/grants/${key.grantId}`, { frozen }))
+    const sending = answered(await agentPays(of, agent.api, mandate), 201)
+    expect(sending.status).toBe('processing')
+    await freeze(true)
+    const moved = service.sandbox.movements().length
+    await service.settle()
+    expect(await paymentOf(of, sending)).toMatchObject({ status: 'failed', failure_code: 'policy_changed' })
+    expect(service.sandbox.movements()).toHaveLength(moved)
+    for (const api of [agent.api, of.owner.api]) {
+      const waiting = answered(await agentPays(of, api, mandate), 201)
+      expect(waiting.status).toBe('pending_approval')
+      expect(await approvalOf(of, waiting)).toMatchObject({ approvals_given: 0 })
+    }
+    await freeze(false)
+    expect(answered(await agentPays(of, agent.api, mandate), 201).status).toBe('processing')
+  })
+
+  test('counts a scheduled payment only when it is due: until then its approval shows the whole budget', async () => {
+    const of = await team(2)
+    await join(of)
+    const mandate = await createMandate(service, of.owner.wallet, large)
+    const execute_at = new Date(service.clock.now().getTime() + 600_000).toISOString()
+    const order = { beneficiary_id: of.beneficiary, amount_minor: '150000', mandate_id: mandate.id, execute_at }
+    const payment = answered(await of.owner.api.post('/v1/payments', order), 201)
+    const { decision_now: decision } = await approvalOf(of, payment)
+    expect(decision.trace).toContainEqual(expect.objectContaining({ rule: 'mandate_total', used_minor: '0' }))
+  })
+
   test('that is revoked takes its approval back from what still waits for a second one', async () => {
     const of = await team(2)
     const [first, second] = [await join(of), await join(of)]

@@ -292,6 +292,31 @@ Warning: 2 payments repeat the amount and reference of an earlier payment
     expect((await paymentsOf(someone, batch.id))[3]).toMatchObject({ status: 'failed', failure_code: 'policy_changed' })
   })
 
+  test.each([
+    ['its total reaches, while it waits: nothing leaves', { of: 4, threshold: '200000', isApproved: false }, { failed: 4 }],
+    ['its total reaches, after its approval: nothing leaves', { of: 4, threshold: '200000', isApproved: true }, { failed: 4 }],
+    [
+      'two of its items reach together: they alone fail',
+      { of: 2, threshold: '100000', isApproved: true },
+      { succeeded: 2, failed: 2 },
+    ],
+    ['no item under it reaches: everything leaves', { of: 1, threshold: '50100', isApproved: true }, { succeeded: 4 }],
+  ])('is compared again with a new threshold for two approvals, that %s', async (_, { of, threshold, isApproved }, counts) => {
+    const someone = await payer()
+    expect((await asking(someone, { approval_threshold_minor: null, required_approval_count: 1 })).status).toBe(201)
+    const batch = (await submit(someone, itemsOf(someone.payees, '50000'))).body
+    const approve = () => someone.api.post(`/v1/approvals/${batch.approval_id}/decide`, { decision: 'approve' })
+    if (isApproved) expect((await approve()).body.status).toBe('approved')
+    const payees = someone.payees.slice(0, of)
+    const rule = { beneficiary_ids: payees, approval_threshold_minor: threshold, required_approval_count: 2 }
+    expect((await asking(someone, rule)).status).toBe(201)
+    if (!isApproved) expect((await approve()).body.status).toBe('approved')
+    await service.settle()
+    expect((await batchOf(someone, batch.id)).counts).toEqual(counts)
+    for (const { status, failure_code } of await paymentsOf(someone, batch.id))
+      expect([status, failure_code]).toEqual(status === 'failed' ? ['failed', 'policy_changed'] : ['succeeded', null])
+  })
+
   test('is decided once when approval and cancellation come together', async () => {
     const { someone, batch, approval } = await waiting()
     const [approved, cancelled] = await Promise.all([

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Client, Json } from '../harness/client.ts'
+import { createMandate } from '../harness/mandates.ts'
 import { newBeneficiary } from '../harness/money.ts'
 import { authorizeAgent } from '../harness/oauth.ts'
 import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
@@ -61,6 +62,29 @@ describe('what a requester asked for', () => {
     answered(await requester.api.delete(`/v1/accounts/me/grants/${root.grantId}`))
     for (const payment of [byRoot, byChild]) expect(await paymentOf(of, payment)).toMatchObject({ status: 'cancelled' })
     expect(await paymentOf(of, byPerson)).toMatchObject({ status: 'pending_approval' })
+  })
+
+  test('by a session that began with a wallet of a key ends with the key, scheduled or waiting, a payment or a list', async () => {
+    const of = await team(1)
+    const key = await createKey(of.owner, { permissions: ['account.read', 'account.manage'] })
+    const session = await signIn(service.api, (await link(key.api)).wallet)
+    const execute_at = new Date(service.clock.now().getTime() + 3_600_000).toISOString()
+    const order = { beneficiary_id: of.beneficiary, amount_minor: '20000' }
+    const later = async (api: Client) => answered(await api.post('/v1/payments', { ...order, execute_at }), 201)
+    const list = answered(
+      await session.api.post('/v1/payment-batches', { items: [order, { ...order, amount_minor: '30000' }], execute_at }),
+      201,
+    )
+    const [scheduled, waiting] = [await later(session.api), await pay(of, session.api)]
+    const kept = [await later(of.owner.api), await pay(of, of.owner.api)]
+    answered(await of.owner.api.delete(`/v1/accounts/me/grants/${key.grantId}`))
+    for (const payment of [scheduled, waiting]) expect(await paymentOf(of, payment)).toMatchObject({ status: 'cancelled' })
+    expect(await approvalOf(of, waiting)).toMatchObject({ status: 'cancelled' })
+    expect(answered(await of.owner.api.get(`/v1/payment-batches/${list.id}`))).toMatchObject({ status: 'cancelled' })
+    expect(await Promise.all(kept.map((payment) => paymentOf(of, payment)))).toMatchObject([
+      { status: 'scheduled' },
+      { status: 'pending_approval' },
+    ])
   })
 
   test('by a grant that ends by itself is cancelled by the sweep, and not sent before', async () => {
@@ -261,6 +285,57 @@ describe('a delegate', () => {
     // A person's own request belongs to another lineage.
     expect(answered(await sign(linked.wallet, await pay(of, of.owner.api))).status).toBe('approved')
   })
+})
+
+test('a key approves nothing that it asked for by a mandate of a wallet that it linked, nor does what comes from that wallet', async () => {
+  const of = await team(1)
+  const permissions = [...agentPermissions, 'beneficiary.manage', 'account.manage', 'key.manage']
+  const key = await createKey(of.owner, { permissions })
+  const child = await createKey(key, { permissions: agentPermissions })
+  const linked = await link(key.api)
+  const session = await signIn(service.api, linked.wallet)
+  const derived = await createKey(session, { permissions: agentPermissions })
+  const own = await newBeneficiary(key.api)
+  const terms = { max_total_minor: '10000000', beneficiary_ids: [own, of.beneficiary] }
+  const mandate = await createMandate(service, linked.wallet, terms)
+  // Above the threshold, below it (its parts would add up to more), and to a payee that no person has confirmed.
+  const orders = [
+    [of.beneficiary, '150000'],
+    [of.beneficiary, '90000'],
+    [own, '10000'],
+  ].map(([beneficiary_id, amount_minor]) => ({ beneficiary_id, amount_minor, mandate_id: mandate.id }))
+  for (const api of [key.api, child.api, session.api, derived.api])
+    for (const order of orders) {
+      expect((await api.post('/v1/spending-policies/simulate', order)).body.outcome).toBe('require_approval')
+      const payment = answered(await api.post('/v1/payments', order), 201)
+      expect([payment.status, payment.decision.approvals_by_mandate]).toEqual(['pending_approval', 0])
+      expect(payment.decision.trace).toContainEqual(
+        expect.objectContaining({ rule: 'mandate_signer', outcome: 'require_approval', required_approvals: 1 }),
+      )
+      expect(await approvalOf(of, payment)).toMatchObject({ approvals_given: 0, decisions: [] })
+    }
+  const asked = answered(await key.api.post('/v1/payments', orders[0]), 201)
+  expect(answered(await decide(of.owner.api, asked)).status).toBe('approved')
+  await service.settle()
+  expect(await paymentOf(of, asked)).toMatchObject({ status: 'succeeded' })
+  // A person's own request, and that of another key, belong to other lineages.
+  const other = await createKey(of.owner, { permissions: agentPermissions })
+  for (const { api } of [of.owner, other])
+    expect(answered(await api.post('/v1/payments', orders[0]), 201).status).toBe('processing')
+})
+
+test('a scheduled payment of a key is not approved by a mandate of a wallet that the key linked, when it is due', async () => {
+  const of = await team(1)
+  const key = await createKey(of.owner, { permissions: [...agentPermissions, 'account.manage'] })
+  const mandate = await createMandate(service, (await link(key.api)).wallet, { max_total_minor: '10000000' })
+  const execute_at = new Date(service.clock.now().getTime() + 600_000).toISOString()
+  const order = { beneficiary_id: of.beneficiary, amount_minor: '20000', mandate_id: mandate.id, execute_at }
+  const payment = answered(await key.api.post('/v1/payments', order), 201)
+  expect(payment).toMatchObject({ status: 'scheduled', approval_id: expect.any(String) })
+  service.clock.advance(600)
+  await service.deps.jobs.sweep()
+  await service.settle()
+  expect(await paymentOf(of, payment)).toMatchObject({ status: 'failed', failure_code: 'approval_expired' })
 })
 
 describe('a disabled capability', () => {

@@ -164,6 +164,18 @@ describe('a scheduled payment', () => {
     expect(listed.map(({ context }: Json) => context.available_after_minor)).toEqual(['50000', '-80000', '-20000'])
   })
 
+  test('uses up no limit before its time: its approval shows what other payments have used', async () => {
+    const someone = await payer()
+    await limit(someone, { daily_limit_minor: '100000', approval_threshold_minor: '50000' })
+    expect((await someone.api.post('/v1/payments', { beneficiary_id: someone.payees[0], amount_minor: '40000' })).status).toBe(
+      201,
+    )
+    const payment = (await schedule(someone, someone.payees[1], '70000', inHours(0.5))).body
+    const { decision_now: decision } = (await someone.api.get(`/v1/approvals/${payment.approval_id}`)).body
+    const day = decision.trace.find(({ rule }: Json) => rule === 'daily_limit')
+    expect([decision.outcome, day.used_minor, day.requested_minor]).toEqual(['deny', '40000', '70000'])
+  })
+
   test('asks at its time for an approval that nobody could foresee, with its money held', async () => {
     const someone = await payer()
     const body = { beneficiary_id: someone.payees[0], amount_minor: '50000', execute_at: inHours(1) }

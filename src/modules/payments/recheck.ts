@@ -1,4 +1,5 @@
-import type { Db, Tx } from '../../db/client.ts'
+import { type Db, statement, type Tx } from '../../db/client.ts'
+import { countedPaymentsSql } from '../../db/transitions.ts'
 import type { ErrorCode } from '../../errors/catalogue.ts'
 import { type Failure, failure } from '../../errors/failures.ts'
 import { Refusal } from '../../lib/errors.ts'
@@ -8,6 +9,7 @@ import type { Minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt, type ZoneSchedule } from '../../policy/calendar.ts'
 import { chargesFor, countsInTotal, evaluate, stillCovered } from '../../policy/evaluate.ts'
 import { explain } from '../../policy/explain.ts'
+import { policyApplies } from '../../policy/scope-sql.ts'
 import type { Decision, Evaluation, Periods, Usage } from '../../policy/types.ts'
 import { loadMandate, type PaymentMandate, readMandate } from '../mandates/for-payments.ts'
 import {
@@ -68,37 +70,75 @@ const monthOf = (day: string): string => `${day.slice(0, 7)}-01`
 /** The creation time, or the due time of a scheduled payment. */
 const madeAt = ({ executeAt, createdAt }: Pick<PaymentRecord, 'executeAt' | 'createdAt'>): Date => executeAt ?? createdAt
 
+/** A scheduled payment counts against no limit and no mandate until it is due. */
+const isCounted = ({ status }: Pick<PaymentRecord, 'status'>): boolean => status !== 'scheduled'
+
 /** Usage without the payment itself, if the counters include it. A counter that started after the payment does not. */
 const withoutOwn = <Rules extends { usage: Usage; totalCountedSince: Date | null }>(
-  { amountMinor, countedDay, ...payment }: PaymentRecord,
+  payment: PaymentRecord,
   { usage, ...rules }: Rules,
   periods: Periods,
-): Usage => ({
-  totalMinor: countsInTotal(rules, madeAt(payment)) ? least(usage.totalMinor - amountMinor) : usage.totalMinor,
-  dayMinor: countedDay === periods.day ? least(usage.dayMinor - amountMinor) : usage.dayMinor,
-  monthMinor: monthOf(countedDay) === periods.month ? least(usage.monthMinor - amountMinor) : usage.monthMinor,
-})
+): Usage => {
+  const { amountMinor, countedDay } = payment
+  const without = (used: Minor, counts: boolean): Minor => (counts && isCounted(payment) ? least(used - amountMinor) : used)
+  return {
+    totalMinor: without(usage.totalMinor, countsInTotal(rules, madeAt(payment))),
+    dayMinor: without(usage.dayMinor, countedDay === periods.day),
+    monthMinor: without(usage.monthMinor, monthOf(countedDay) === periods.month),
+  }
+}
 
 /** `lineage`: the grants behind a payment, root first. `required`: the number of approvals requested. */
 type Asked = { lineage: readonly Uuid[]; required: number }
 
 /** Adds a negative row that cancels out the payment itself, if the day's rows include it with its requested approvals. */
 const withoutOwnUnapproved = (
-  { status, amountMinor, approvalId, mandateId, countedDay, paymentType, rail }: PaymentRecord,
+  payment: PaymentRecord,
   { unapproved }: PaymentContext,
   { lineage: grantLineage, required }: Asked,
   { day }: Periods,
 ) => {
+  const { amountMinor, approvalId, mandateId, countedDay, paymentType, rail } = payment
   const approvals = approvalId === null && mandateId !== null ? 1 : required
-  return status !== 'scheduled' && countedDay === day
+  return isCounted(payment) && countedDay === day
     ? [...unapproved, { paymentType, rail, grantLineage, approvals, amountMinor: -amountMinor }]
     : unapproved
+}
+
+/**
+ * Totals of batches by rule, as `batchTotalsByRule` computes them for a request. Reads stored items, because some may already be
+ * sent. Items that ended unpaid do not count. A grant's threshold applies to all payments of the grant.
+ */
+const readListTotals = statement('payments.list_totals')`
+  select p.batch_id as "batchId", s.id, sum(p.amount_minor)::bigint as minor
+   from payments p join (
+     select id, workspace_id, payment_types, beneficiary_ids, binds_grant_id from spending_policies where id = any($2::uuid[])
+     union all
+     select id, workspace_id, '{}'::text[], '{}'::uuid[], id from grants where id = any($2::uuid[])) as s
+     on s.workspace_id = p.workspace_id and ${policyApplies('s', 'p')}
+   where p.batch_id = any($1::uuid[]) and p.status in ${countedPaymentsSql} group by 1, 2`
+
+/** By batch. */
+type ListTotals = ReadonlyMap<Uuid, NonNullable<Evaluation['listTotals']>>
+
+const listTotalsOf = async (
+  tx: Tx,
+  payments: readonly PaymentRecord[],
+  { grants, policies }: LockedState,
+): Promise<ListTotals> => {
+  const batchIds = [...new Set(payments.flatMap(({ batchId }) => batchId ?? []))]
+  const rules = [...grants.values(), ...[...policies.values()].flat()]
+  const ids = rules.flatMap(({ id, approvalThresholdMinor }) => (approvalThresholdMinor === null ? [] : id))
+  if (batchIds.length === 0 || ids.length === 0) return new Map()
+  const rows = await tx.query<{ batchId: Uuid; id: Uuid; minor: Minor }>(readListTotals, [batchIds, ids])
+  const byBatch = Map.groupBy(rows, ({ batchId }) => batchId)
+  return new Map([...byBatch].map(([id, own]) => [id, Object.fromEntries(own.map(({ id, minor }) => [id, minor]))]))
 }
 
 /** Inputs to decide the payment again at `at`, without its own charges. `day`: the day in which the payment will count. */
 const evaluationAgain = (
   payment: PaymentRecord,
-  { day, at }: { day: string; at: Date },
+  { day, at, totals }: { day: string; at: Date; totals?: ListTotals },
   state: LockedState,
   asked: Asked,
   mandate: PaymentMandate | null | undefined,
@@ -114,9 +154,11 @@ const evaluationAgain = (
     policies: context.policies.map((policy) => ({ ...policy, usage: withoutOwn(payment, policy, periods) })),
   }
   if (mandate === undefined) throw new Error('a payment names a mandate that is not there')
+  const listTotals = payment.batchId === null ? undefined : totals?.get(payment.batchId)
   const once = { earlier: null, duplicateIsIntended: true, onDuplicate: null, duplicateWindowSeconds: 0 }
+  const whole = { ...once, ...(listTotals && { listTotals }) }
   // A mandate's window is checked at the payment's creation time.
-  const requested = { initiatorAccountId, amountMinor, paymentType, at: createdAt, typicalAmountMinor: null, ...once }
+  const requested = { initiatorAccountId, amountMinor, paymentType, at: createdAt, typicalAmountMinor: null, ...whole }
   return { context, evaluation: evaluationOf(own, requested, mandate?.rules ?? null) }
 }
 
@@ -138,6 +180,7 @@ const periodsOf = (day: string) => ({ day, month: monthOf(day) })
 type Resting = {
   day: string | null
   authorityOf: (paymentId: Uuid) => Authority
+  totals: ListTotals
   answers: ChainAnswers | null
   moved: Counted[]
 }
@@ -151,15 +194,16 @@ const obstacleOf = async (
   tx: Tx,
   payment: PaymentRecord,
   state: LockedState,
-  { authorityOf, answers, moved, ...resting }: Resting,
+  { authorityOf, answers, moved, totals, ...resting }: Resting,
 ): Promise<Obstacle | undefined> => {
   const day = resting.day ?? payment.countedDay
   const authority = authorityOf(payment.id)
   if (!authority.requested) return hasChanged('The requester may no longer request this payment.')
   if (!holdsApprovals(authority)) return { kind: 'unapproved', failure: changed('An approval that was given no longer counts.') }
   const { workspaceId, mandateId, amountMinor } = payment
-  const mandate = mandateId ? await loadMandate(tx, workspaceId, mandateId, amountMinor) : null
-  const { context, evaluation } = evaluationAgain(payment, { day, at: tx.at }, state, authority, mandate)
+  const paying = { requester: authority.origin, counted: amountMinor }
+  const mandate = mandateId ? await loadMandate(tx, workspaceId, mandateId, paying) : null
+  const { context, evaluation } = evaluationAgain(payment, { day, at: tx.at, totals }, state, authority, mandate)
   const stop = stopped(context, authority)
   if (stop) return stop
   const decision = evaluate(evaluation)
@@ -183,8 +227,10 @@ const obstacleOf = async (
 }
 
 /** Checks payments in order, because each counts what the earlier ones add to a new day. */
-const obstaclesOf = (tx: Tx, payments: readonly PaymentRecord[], state: LockedState, resting: Resting) =>
-  mapInChunks(payments, (payment) => obstacleOf(tx, payment, state, resting))
+const obstaclesOf = async (tx: Tx, payments: readonly PaymentRecord[], state: LockedState, resting: Omit<Resting, 'totals'>) => {
+  const totals = await listTotalsOf(tx, payments, state)
+  return mapInChunks(payments, (payment) => obstacleOf(tx, payment, state, { ...resting, totals }))
+}
 
 /** The recheck before money leaves. The caller has locked the owning accounts and the payments. Results are in the same order. */
 export const recheckPayments = async (
@@ -234,14 +280,16 @@ export const decideAt = async (
 ): Promise<{ decision: Decision; refusal: Refusal | undefined }> => {
   const { day } = periodsAt(at, effectiveTimeZone(zone, at))
   const { workspaceId, mandateId, amountMinor } = payment
-  const [state, authorityOf, mandate] = await Promise.all([
+  const [state, authorityOf] = await Promise.all([
     readState(db, { payments: [payment], grantIds: lineage, periods: [periodsOf(day)], at }),
     readAuthority(db, [payment]),
-    mandateId ? readMandate(db, workspaceId, mandateId, amountMinor) : null,
   ])
+  const authority = authorityOf(payment.id)
+  const paying = { requester: authority.origin, counted: isCounted(payment) ? amountMinor : undefined }
+  const mandate = mandateId ? await readMandate(db, workspaceId, mandateId, paying) : null
   const { context, evaluation } = evaluationAgain(payment, { day, at }, state, { lineage, required }, mandate)
   const { beneficiary } = context
   const payee = payment.batchId === null ? beneficiary : { ...beneficiary, archived: false, frozen: false }
-  const stop = payment.status === 'scheduled' ? undefined : stopped({ ...context, beneficiary: payee }, authorityOf(payment.id))
+  const stop = payment.status === 'scheduled' ? undefined : stopped({ ...context, beneficiary: payee }, authority)
   return { decision: evaluate(evaluation), refusal: stop?.kind === 'stopped' ? stop.refusal : undefined }
 }

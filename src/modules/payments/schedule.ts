@@ -1,4 +1,5 @@
 import { isNull, sql } from 'drizzle-orm'
+import { grantBehind } from '../../auth/authority-sql.ts'
 import { inTx, type Tx } from '../../db/client.ts'
 import { paymentBatches } from '../../db/tables/payment-batches.ts'
 import { payments } from '../../db/tables/payments.ts'
@@ -34,7 +35,7 @@ import { lockPaymentsWithAccounts, type PaymentRecord } from './queries.ts'
 import { changed, covers, requesterStops } from './recheck.ts'
 import type { Deciding } from './request.ts'
 
-const payerOf = async (tx: Tx, payment: PaymentRecord, { lineage, stop }: Authority): Promise<Payer> => {
+const payerOf = async (tx: Tx, payment: PaymentRecord, { lineage, origin, stop }: Authority): Promise<Payer> => {
   const workspace = assertPresent(await findWorkspace(tx, payment.workspaceId), 'a payment has no workspace')
   return {
     accountId: payment.initiatorAccountId,
@@ -43,6 +44,7 @@ const payerOf = async (tx: Tx, payment: PaymentRecord, { lineage, stop }: Author
     permissions: new Set(),
     grant: payment.grantId === null ? null : { id: payment.grantId, lineage },
     grantFrozen: stop === 'grant',
+    originGrantId: origin,
   }
 }
 
@@ -176,10 +178,14 @@ const executePayments = sweepOf(
     id: payments.id,
     due: payments.executeAt,
     where: [sql`${payments.status} = 'scheduled'`, isNull(payments.batchId)],
-    fields: { workspaceId: payments.workspaceId, mandateId: payments.mandateId },
+    fields: {
+      workspaceId: payments.workspaceId,
+      mandateId: payments.mandateId,
+      requester: sql<Uuid | null>`${sql.raw(grantBehind('payments'))}`,
+    },
   },
-  async (deps: Executing, { id, workspaceId, mandateId }) => {
-    const mandateSignature = await checkMandateSignature(deps.db, deps.contractWallets, workspaceId, mandateId)
+  async (deps: Executing, { id, mandateId, ...asking }) => {
+    const mandateSignature = await checkMandateSignature(deps, mandateId, asking)
     await inTx(deps.db, (tx) => execute(tx, deps, [id], mandateSignature))
   },
 )

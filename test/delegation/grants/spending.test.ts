@@ -77,6 +77,9 @@ test('nothing that comes from a frozen grant moves money: no session of a wallet
   const later = { ...order, execute_at: new Date(service.clock.now().getTime() + 60_000).toISOString() }
   const scheduled = [session, derived].map(({ api }) => api.post('/v1/payments', later))
   const ids = (await Promise.all(scheduled)).map(({ body }) => body.id)
+  const { execute_at, ...item } = later
+  const list = (await session.api.post('/v1/payment-batches', { items: [item, item], execute_at, duplicates_intended: true }))
+    .body.id
   const freeze = (frozen: boolean) => person.api.patch(`/v1/accounts/me/grants/${key.grantId}`, { frozen })
   await freeze(true)
   const child = await createKey(derived)
@@ -93,6 +96,7 @@ test('nothing that comes from a frozen grant moves money: no session of a wallet
   await service.deps.jobs.sweep()
   for (const id of ids)
     expect((await person.api.get(`/v1/payments/${id}`)).body).toMatchObject({ status: 'failed', failure_code: 'policy_changed' })
+  expect((await person.api.get(`/v1/payment-batches/${list}`)).body).toMatchObject({ status: 'failed', counts: { failed: 2 } })
   expect((await pay(person.api, '1000')).status).toBe(201)
   await freeze(false)
   for (const { api } of [session, derived, child]) expect((await pay(api, '1000')).status).toBe(201)

@@ -35,13 +35,14 @@ const keyIn = (workspaceId: Uuid, id: Uuid): string => `${workspaceId} ${id}`
 
 type Mandates = ReadonlyMap<string, PaymentMandate | undefined>
 
+/** Loads each mandate once, because its payments share its counters. `mandateSignature` depends on the requester. */
 const loadMandates = async (tx: Tx, requests: readonly DecisionRequest[]): Promise<Mandates> => {
   const named = requests.flatMap(({ input: { mandate_id: id }, principal: { workspace } }) =>
     id ? [[keyIn(workspace.id, id), workspace.id, id] as const] : [],
   )
   const distinct = new Map(named.map((one) => [one[0], one]))
   const loaded = [...distinct.values()].map(
-    async ([key, workspaceId, id]) => [key, await loadMandate(tx, workspaceId, id)] as const,
+    async ([key, workspaceId, id]) => [key, await loadMandate(tx, workspaceId, id, { requester: null })] as const,
   )
   return new Map(await Promise.all(loaded))
 }

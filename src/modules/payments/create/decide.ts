@@ -24,7 +24,10 @@ import { checkBalance, checkDueTime, checkPreconditions, checkRailRules, denialO
 /** The locked state with the spendable balances. Each accepted payment changes the balances and the usage. */
 export type SpendingState = LockedState & { balances: Map<Uuid, Balance> }
 export type Deployment = Pick<Parts, 'config' | 'rails'>
-export type Payer = Pick<Principal, 'accountId' | 'capabilities' | 'grant' | 'grantFrozen' | 'permissions' | 'workspace'>
+export type Payer = Pick<
+  Principal,
+  'accountId' | 'capabilities' | 'grant' | 'grantFrozen' | 'originGrantId' | 'permissions' | 'workspace'
+>
 export type DecisionRequest = {
   principal: Payer
   input: CreatePayment
@@ -104,7 +107,7 @@ const recordOf = ({ principal, input, traceparent, once }: LoadedRequest, terms:
     countedDay: evaluation.periods.day,
     ...(executeAt ? { holdTransferId: null, feeHoldTransferId: null } : holdIds(feeMinor)),
     executeAt,
-    originGrantId: null,
+    originGrantId: executeAt ? principal.originGrantId : null,
     batchId: null,
     batchIndex: null,
     batchRow: null,
@@ -188,8 +191,8 @@ export const prepareEvaluation = (
     ...(ofBatch?.listTotals && { listTotals: ofBatch.listTotals }),
     duplicateWindowSeconds: ofBatch ? Math.max(windowSeconds, minBatchWindowSeconds) : windowSeconds,
   }
-  // Several requests may name one mandate, each with its own answer from the chain.
-  const rules = mandate && { ...mandate.rules, standing: mandateSignature }
+  // Several requests may name one mandate, each with its own answer. A freeze may have come after that answer.
+  const rules = mandate && { ...mandate.rules, ...(mandateSignature !== 'holds' && { standing: mandateSignature }) }
   return { context, evaluation: evaluationOf(context, requested, rules) }
 }
 

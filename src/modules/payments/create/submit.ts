@@ -37,7 +37,6 @@ const createPayments = (
         return decided.refusal
       }
       const { payment } = decided
-      if (payment.executeAt) payment.originGrantId = principal.originGrantId
       const written = writtenOut(decided, principal)
       accepted.push(written)
       return { id: payment.id, text: written.text, by: keyUserOf(principal), status: payment.status }
@@ -72,7 +71,8 @@ export const submitPayment = async (
   const account = principal.workspace.balanceAccountId
   try {
     const created = await refusals.recording({ kind: 'payment', principal, input }, async () => {
-      const mandateSignature = await checkMandateSignature(db, contractWallets, principal.workspace.id, input.mandate_id)
+      const asking = { workspaceId: principal.workspace.id, requester: principal.originGrantId }
+      const mandateSignature = await checkMandateSignature({ contractWallets, db }, input.mandate_id, asking)
       const locks = { exclusive: [account], shared: [principal.accountId] }
       return paymentQueue.submit(account, { ...request, mandateSignature, locks, traceparent: currentTraceparent() })
     })

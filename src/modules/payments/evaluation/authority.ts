@@ -1,5 +1,6 @@
 import {
   currentDecisions,
+  grantBehind,
   grantIsFrozen,
   isContractSigned,
   isSigned,
@@ -18,6 +19,8 @@ export type RequesterStop = 'account' | 'payments' | 'api_keys' | 'oauth' | 'gra
 export type Authority = {
   /** The requesting grant and its ancestors, root first. */
   lineage: Uuid[]
+  /** The grant behind the requester's key or session; null: none. */
+  origin: Uuid | null
   /** Whether the requester may still request the payment. */
   requested: boolean
   stop: RequesterStop | null
@@ -36,13 +39,15 @@ export type Authority = {
 export const holdsApprovals = ({ signed, signers, approvers, required }: Authority): boolean =>
   (signed ? signers : approvers).length >= required
 
+const origin = grantBehind('p', 'a.initiating_grant_id')
+
 const read = statement('payments.authority', 'record')`
-  select p.id, array_remove(g.ancestor_ids || g.id, null) as lineage, ${mayStillRequest('p')} as requested,
+  select p.id, array_remove(g.ancestor_ids || g.id, null) as lineage, ${origin} as origin, ${mayStillRequest('p')} as requested,
      case when r.status <> 'active' then 'account'
        when not r.payments_enabled then 'payments'
        when g.kind = 'api_key' and not r.api_keys_enabled then 'api_keys'
        when not r.oauth_enabled and (select bool_or(x.kind = 'oauth') from grants x where x.id = any(g.ancestor_ids || g.id)) then 'oauth'
-       when (select ${grantIsFrozen('x')} from grants x where x.id = coalesce(p.grant_id, p.origin_grant_id, a.initiating_grant_id)) then 'grant'
+       when (select ${grantIsFrozen('x')} from grants x where x.id = ${origin}) then 'grant'
      end as stop,
      coalesce(a.required_approvals, 0) as required, coalesce(a.approval_proof = 'signature', false) as signed,
      coalesce(given.approvers, '{}') as approvers, coalesce(given.signers, '{}') as signers,
