@@ -52,7 +52,10 @@ const quorumEntries = (
   const needed = quorum.requiredApprovals - quorum.approvalsByMandate
   const outcome = mayApprove ? 'allow' : 'require_approval'
   return [
-    ...(mandate ? [{ source: sourceOf('mandate', mandate), rule: 'mandate_signer', outcome } as const] : []),
+    // If the signer is excluded, the mandate's own findings say so.
+    ...(mandate && mandate.standing !== 'excluded'
+      ? [{ source: sourceOf('mandate', mandate), rule: 'mandate_signer', outcome } as const]
+      : []),
     {
       source: { kind: 'policy', id: null, name: null },
       rule: 'eligible_approvers',

@@ -187,10 +187,13 @@ const newPayeeFindings = (
   approvals: number,
 ): Finding[] => (answer === null || payee.confirmed ? [] : [answered(answer, source, 'unconfirmed_payee', approvals)])
 
+/** Rules that need a person, whatever a mandate approves. */
+const needsPerson: ReadonlySet<RuleName> = new Set(['earlier_unknown', 'mandate_unconfirmed', 'mandate_signer'])
+
 /** A mandate approves a new payee or an unconfirmed name only if it names the payee, and never a repeat of an unknown payment. */
 export const mandateCounts = ({ mandate, payment }: Evaluation, { kind, rule }: Finding): boolean => {
   if (kind !== 'ask') return true
-  if (rule === 'earlier_unknown' || rule === 'mandate_unconfirmed') return false
+  if (needsPerson.has(rule)) return false
   const isAboutPayee = rule === 'unconfirmed_payee' || rule === 'payee_verification'
   return !isAboutPayee || (mandate !== null && mandate.beneficiaryIds.length > 0 && payment.payeeIsFixed)
 }
@@ -283,6 +286,8 @@ export const mandateFindings = (mandate: MandateRules, payment: PaymentFacts): F
     gate(source, 'mandate_initiator', isForInitiator(mandate, payment)),
     ...(mandate.standing === 'refused' ? [gate(source, 'mandate_signature', false)] : []),
     ...(mandate.standing === 'unanswered' ? [ask(source, 'mandate_unconfirmed', 1)] : []),
+    // Otherwise small payments would count as approved toward a threshold, although nobody approved them.
+    ...(mandate.standing === 'excluded' ? [ask(source, 'mandate_signer', 1)] : []),
     ...(paymentTypes.length > 0 ? [gate(source, 'mandate_payment_types', namesType(paymentTypes, payment))] : []),
     ...(beneficiaryIds.length > 0 ? [gate(source, 'mandate_beneficiary_ids', allowsPayee(beneficiaryIds, payment))] : []),
     ...cap(source, 'mandate_per_payment', maxPerPaymentMinor),

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
+import { holdAccount } from '../harness/account-hold.ts'
 import type { Answer, Json } from '../harness/client.ts'
 import { createMandate, mandateTerms, sendMandate, signedMandate } from '../harness/mandates.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { signIn } from '../harness/people.ts'
+import { newWallet, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
+import { createScene } from '../payments/authority-scene.ts'
 
 /** Two processes on one database prove that the database enforces this, not one process. */
 const first = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
@@ -84,6 +86,32 @@ test('of two concurrent revocations and an expiry one is published', async () =>
     )
     expect(events).toHaveLength(1)
   }
+})
+
+const { link } = createScene(() => first, newWallet())
+
+test('a wallet that is being unlinked signs no mandate', async () => {
+  const someone = await signIn(first.api)
+  const { wallet, path } = await link(someone.api)
+  const signed = await signedMandate(first.api, wallet, mandateTerms(first))
+  const hold = await holdAccount(first, someone.accountId)
+  const unlinked = someone.api.delete(path)
+  await hold.waiting(1)
+  const created = sendMandate(second.api, signed)
+  await hold.waiting(2)
+  await hold.release()
+  expect([(await unlinked).status, (await created).body.error]).toEqual([200, 'invalid_signature'])
+})
+
+test('a mandate whose wallet is not linked approves nothing, even if nothing has revoked it', async () => {
+  const { wallet } = await link(person.api)
+  const mandate = await createMandate(first, wallet)
+  await first.deps.db.query('delete from identities where subject = $1', [wallet.address])
+  const refused = await pay(mandate, 0)
+  expect([(await read(mandate)).status, refused.status, refused.body.error]).toEqual(['active', 403, 'policy_denied'])
+  expect(refused.body.details.decision.trace).toContainEqual(
+    expect.objectContaining({ rule: 'mandate_status', outcome: 'deny', decisive: true }),
+  )
 })
 
 test('one nonce creates one mandate, even if two processes get it at once with different terms', async () => {

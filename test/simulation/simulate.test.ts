@@ -41,6 +41,17 @@ test('a proposed policy is decided as if it had existed all day', async () => {
   expect((await person.api.get('/v1/spending-policies')).body.data).toEqual([])
 })
 
+test('a proposed policy names approvers only among those who may decide here, as a stored one does', async () => {
+  const policy = { approval_threshold_minor: '10000', approver_ids: [person.accountId, (await signIn(service.api)).accountId] }
+  const fields = async (answer: ReturnType<typeof simulate>) => {
+    const { status, body } = await answer
+    return [status, body.details.fields.map(({ path }: { path: string }) => path)]
+  }
+  expect(await fields(person.api.post('/v1/spending-policies', { name: 'Named', ...policy }))).toEqual([400, ['approver_ids.1']])
+  const proposed = simulate({ beneficiary_id: beneficiary, amount_minor: '50000', policy })
+  expect(await fields(proposed)).toEqual([400, ['policy.approver_ids.1']])
+})
+
 test.each([
   [1, {}],
   [2, { approval_threshold_minor: '300000' }],

@@ -3,6 +3,7 @@ import type { RequestOrigin } from '../../auth/principal.ts'
 import { sha256 } from '../../auth/secrets.ts'
 import { type Address, namingForm, recoverSigner } from '../../auth/wallet.ts'
 import type { Config } from '../../config.ts'
+import { lockAccounts } from '../../db/account-lock.ts'
 import { first, statement, type Tx } from '../../db/client.ts'
 import { grantLife } from '../../db/credential-life.ts'
 import { insertRow } from '../../db/prepare-write.ts'
@@ -25,7 +26,7 @@ import { findIdentity, proveSigner, walletKey } from '../identity/identities/que
 import { consumeNonce, findNonce, type IssuedNonce, issueNonce, lockNonce } from '../identity/sign-in/nonces.ts'
 import type { Parts } from '../parts.ts'
 import { workspaceStatus } from '../workspaces/present.ts'
-import { findPersonalWorkspaceId, shareWorkspace, type WorkspaceRecord } from '../workspaces/queries.ts'
+import { findPersonalWorkspaceId, findWorkspace, shareWorkspace, type WorkspaceRecord } from '../workspaces/queries.ts'
 import { findMandateByNonce, type MandateRecord, type MandateRow, presentMandate } from './queries.ts'
 import type { CreateMandate, MandateTerms, PrepareMandate } from './schema.ts'
 
@@ -183,7 +184,20 @@ const repeat = (mandate: MandateRecord, input: CreateMandate, proof: MandateProo
   return mandate
 }
 
-/** Locks the nonce's row first, so that the second of two concurrent requests waits, and then finds the first one's mandate. */
+/**
+ * Locks the signer's account, so that the wallet cannot be unlinked meanwhile, and the account that pays. The caller reads both
+ * again. A workspace of another account is not locked: the request is refused.
+ */
+const lockSigner = async (tx: Tx, signer: string, terms: MandateTerms): Promise<void> => {
+  const identity = await findIdentity(tx, walletKey(signer))
+  if (!identity) return
+  const { accountId } = identity
+  const workspace = await findWorkspace(tx, terms.workspaceId ?? (await findPersonalWorkspaceId(tx, accountId)))
+  const exclusive = workspace?.owningAccountId === accountId ? [workspace.balanceAccountId] : []
+  await lockAccounts(tx, { exclusive, shared: [accountId] })
+}
+
+/** Locks the nonce's row, so that the second of two concurrent requests waits, and then finds the first one's mandate. */
 const create = async (
   tx: Tx,
   origin: RequestOrigin,
@@ -192,6 +206,7 @@ const create = async (
 ): Promise<{ mandate: MandateRecord; replayed: boolean }> => {
   const { address, terms, nonce, signature } = input
   const { digest, message, signer, recovered } = proof
+  if (signer !== null) await lockSigner(tx, signer, terms)
   const issued = await lockNonce(tx, { nonce, purpose: 'mandate' })
   const { at } = tx
   const existing = await findMandateByNonce(tx, nonce)

@@ -20,6 +20,7 @@ import { type PaymentContext, readPast } from '../payments/evaluation/context.ts
 import { type LockedState, readState, usageKey } from '../payments/evaluation/state.ts'
 import { findPayment } from '../payments/queries.ts'
 import { proposedPolicyId } from '../policies/present.ts'
+import { requireApprovers } from '../policies/queries.ts'
 import { type PolicyTerms, policyTerms } from '../policies/rules.ts'
 import { limitingGrant } from '../policies/service.ts'
 import type { Simulate } from './schema.ts'
@@ -116,7 +117,7 @@ const decideNow = async (
     readPast(db, [input], at),
     getBalance(db, balanceAccountId),
     input.duplicate_of ? findPayment(db, { workspaceId, id: input.duplicate_of }) : null,
-    input.mandate_id ? readMandate(db, workspaceId, input.mandate_id) : null,
+    input.mandate_id ? readMandate(db, workspaceId, input.mandate_id, { requester: principal.originGrantId }) : null,
   ])
   if (read.beneficiaries.get(beneficiaryId)?.workspaceId !== workspaceId) throw notFound('beneficiary_id')
   if (mandate === undefined) throw notFound('mandate_id')
@@ -158,7 +159,8 @@ export const simulate = async (
   principal: Principal,
   input: Simulate,
 ): Promise<Simulated> => {
-  const mandateSignature = await checkMandateSignature(deps.db, deps.contractWallets, principal.workspace.id, input.mandate_id)
+  const asking = { workspaceId: principal.workspace.id, requester: principal.originGrantId }
+  const mandateSignature = await checkMandateSignature(deps, input.mandate_id, asking)
   const decide = (db: Db, asked: Pick<Asked, 'proposed' | 'at'>) =>
     decideNow(db, deps, principal, { input, mandateSignature, periods: duePeriods(principal, input, asked.at), ...asked })
   const { policy } = input
@@ -167,7 +169,10 @@ export const simulate = async (
     await tx.query('set transaction read only')
     const { at } = tx
     const terms = policyTerms(policy)
-    await requireBeneficiaries(tx, principal.workspace.id, terms.beneficiaryIds, 'policy.beneficiary_ids')
+    await Promise.all([
+      requireBeneficiaries(tx, principal.workspace.id, terms.beneficiaryIds, 'policy.beneficiary_ids'),
+      requireApprovers(tx, principal.workspace.id, terms.approverIds, { path: 'policy.approver_ids' }),
+    ])
     const name = policy.name ?? 'Proposed policy'
     return decide(tx, { proposed: await proposedRules(tx, principal, terms, name, duePeriods(principal, input, at)), at })
   })

@@ -1,5 +1,5 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
-import { grantIsFrozen, hasDecidingRole, originsOf } from '../../../auth/authority-sql.ts'
+import { grantIsFrozen, hasDecidingRole, sharesOrigin as sharesOriginSql } from '../../../auth/authority-sql.ts'
 import type { ContractWallets } from '../../../auth/contract-wallet.ts'
 import { challengeFor } from '../../../auth/passkey.ts'
 import type { Principal } from '../../../auth/principal.ts'
@@ -104,8 +104,7 @@ export const signingOf = async (
 ): Promise<Signing | undefined> => (await tx.query<Signing>(readSigning, [accountId, record.payment.workspaceId, signer]))[0]
 
 const readSharesOrigin = statement('approvals.shares_origin')`
-  with recursive ${originsOf('deciding', 'select unnest($1::uuid[])')}, ${originsOf('asking', 'select unnest($2::uuid[])')}
-   select exists (select from deciding join asking using (id)) as shares`
+  select ${sharesOriginSql('select unnest($1::uuid[])', 'select unnest($2::uuid[])')} as shares`
 
 /**
  * Whether a decision and its request share an origin: the same lineage of grants, a wallet that this lineage linked, or a session
