@@ -1,9 +1,10 @@
 import { type AuthenticatorOptions, addPasskey } from '../harness/authenticator.ts'
 import type { Json } from '../harness/client.ts'
 import { createMandate } from '../harness/mandates.ts'
-import { credit } from '../harness/money.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
+import { createScene } from '../payments/authority-scene.ts'
 import { deliver, lastOrder, pay, transferCallback } from '../rails-flows/scene.ts'
 
 /** A person with money, and a policy that requires approval from KES 1,000 on. */
@@ -143,4 +144,17 @@ export const kinds: Readonly<Record<string, Kind>> = {
   },
   'returned by the bank': (service, person) => reported(service, person, '99990000', 'Returned'),
   'failed, and succeeded late': (service, person) => reported(service, person, '99990001', 'Success'),
+  'signed by a wallet, and by two after the registered name had renewed the text': async (service, person) => {
+    const scene = createScene(() => service, person.wallet)
+    const rule = { name: 'Two from 1,950', approval_threshold_minor: '195000', required_approval_count: 2 }
+    await person.api.post('/v1/spending-policies', rule)
+    const beneficiary_id = await newBeneficiary(person.api, { display_name: 'Landlord', destination: '254722100001' })
+    const workspace = (await person.api.get('/v1/workspaces/current')).body.workspace.id
+    const second = await scene.join({ owner: person, workspace, beneficiary: beneficiary_id })
+    const payment = await create(person.api, { beneficiary_id, amount_minor: '195000' })
+    await signApproval(service, person, payment.approval_id, 'approve')
+    await service.settle()
+    for (const signer of [person, second]) await signApproval(service, signer, payment.approval_id, 'approve')
+    return payment.id
+  },
 }

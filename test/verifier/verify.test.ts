@@ -332,6 +332,18 @@ describe('what even the service cannot sign without being found', () => {
       (document) => (document.approval.decisions[0].voided_at = document.issued_at),
     ],
     [
+      'a void decision on an earlier text as the second of two',
+      'signed by a wallet, and by two after the registered name had renewed the text',
+      'approvals',
+      (document) => document.approval.decisions.pop(),
+    ],
+    [
+      'a decision on an earlier text that counts again',
+      'signed by a wallet, and by two after the registered name had renewed the text',
+      'text signed by',
+      (document) => (document.approval.decisions[0].voided_at = null),
+    ],
+    [
       'the mandate’s other terms',
       'approved by a mandate',
       'mandate',
@@ -412,6 +424,14 @@ test('a passkey with an RSA key is checked as well', async () => {
   expect(findings.find(({ check: name }) => name.startsWith('signature of'))).toMatchObject({ result: 'ok' })
   document.approval.decisions[0].passkey.public_key.n = `A${document.approval.decisions[0].passkey.public_key.n.slice(1)}`
   expect((await said(await resigned(document))).join()).toContain('signature of')
+})
+
+test('a decision on an earlier text is said to be void', async () => {
+  const document = receipt('signed by a wallet, and by two after the registered name had renewed the text')
+  expect(document.approval.decisions.map((given: Json) => given.voided_at !== null)).toEqual([true, false, false])
+  const texts = (await check(document)).filter(({ check: name }) => name.startsWith('text signed by')).map(({ says }) => says)
+  const current = 'it names this payment, amount, destination and these policies'
+  expect(texts).toEqual(['void: an earlier text', current, current])
 })
 
 test('what was not checked is said', async () => {
