@@ -110,6 +110,17 @@ export const readRoute = async <Schema extends z.ZodType>(
   query?: InternalCall['query'],
 ): Promise<z.output<Schema>> => answered(schema, await caller.call({ method: 'GET', path, ...(query && { query }) }))
 
+/** Reads a record that a call has made. Without a permission to read it, returns it as made, because the call was not refused. */
+export const readMade = async <Schema extends z.ZodType>(
+  caller: Caller,
+  schema: Schema,
+  path: string,
+  made: z.output<Schema>,
+): Promise<z.output<Schema>> => {
+  const { status, body } = await caller.call({ method: 'GET', path })
+  return status === 200 ? schema.parse(body) : made
+}
+
 /** Fields without the API document's descriptions, to shorten the list of tools that every model reads. */
 export const fieldsOf = <Shape extends z.core.$ZodLooseShape, const Name extends keyof Shape & string>(
   { shape }: z.ZodObject<Shape>,

@@ -99,6 +99,36 @@ describe('an agent that lost an answer and pays again under a new key', () => {
     await careless.close()
   })
 
+  test('hears of the batch and the top-up that it made under the same key, even if it may not read them', async () => {
+    const blind = await createKey(person, { permissions: ['payment.create', 'topup.create', 'beneficiary.read'] })
+    const careless = await connectAgent(service.api.url, { bearer: blind.key })
+    const batch = { items: [await newOrder()], idempotency_key: 'unread batch' }
+    const topup = { amount: '100', phone_number: '0712345678', idempotency_key: 'unread top-up' }
+    const [made, asked] = [await careless.call('create_payment_batch', batch), await careless.call('request_topup', topup)]
+    expect([made, asked]).toMatchObject([{ status: 'processing' }, { status: 'pending' }])
+    const again = [await careless.call('create_payment_batch', batch), await careless.call('request_topup', topup)]
+    expect(again).toEqual([made, asked])
+    const { data } = (await person.api.get(`/v1/payments?beneficiary_id=${batch.items[0]?.beneficiary_id}`)).body
+    expect(data).toMatchObject([{ batch_id: made.batch_id }])
+    await careless.close()
+  })
+
+  test('hears the state of the beneficiary that it proposed under the same key, not the state at first', async () => {
+    const payee = { type: 'person', display_name: 'Njeri', payment_rail: 'MPESA_B2C', destination: '0712000222' }
+    const proposal = { ...payee, idempotency_key: 'proposal' }
+    const made = await agent.call('propose_beneficiary', proposal)
+    expect(made).toMatchObject({ confirmation: 'proposed', next: 'ask_a_person' })
+    await person.api.post(`/v1/beneficiaries/${made.id}/confirm`)
+    const confirmed = { id: made.id, confirmation: 'confirmed', next: 'done' }
+    expect(await agent.call('propose_beneficiary', proposal)).toMatchObject(confirmed)
+    await person.api.delete(`/v1/beneficiaries/${made.id}`)
+    expect(await agent.call('propose_beneficiary', proposal)).toMatchObject({
+      status: 'archived',
+      next: 'ask_a_person',
+      message: expect.stringContaining('It is archived now and cannot be paid.'),
+    })
+  })
+
   test('hears of the batch, the top-up and the beneficiary that its key has made', async () => {
     const items = [await newOrder(), await newOrder()]
     const batch = { items }

@@ -6,11 +6,11 @@ import { Credential as ApiCredential } from '../../modules/credentials/schema.ts
 import { amountInput, withMinor, withOneAmount } from '../amount.ts'
 import {
   answered,
-  type Caller,
   defineTool,
   fieldsOf,
   guide,
   type Next,
+  readMade,
   readRoute,
   reads,
   settledAfter,
@@ -107,7 +107,6 @@ const withGuide = (topup: z.output<typeof Topup>): z.output<typeof GuidedTopup> 
   return { ...topup, next, message: `${sum === null ? currency : displayAmount(BigInt(sum), currency)}${from}: ${sentence}` }
 }
 
-const readTopup = (caller: Caller, id: string) => readRoute(caller, Topup, `/v1/topups/${encodeURIComponent(id)}`)
 const isOpen = ({ status }: z.output<typeof Topup>): boolean => nextOf[status]?.[0] === 'wait'
 
 const requestTopup = defineTool({
@@ -129,7 +128,7 @@ const requestTopup = defineTool({
     const body = withMinor(order)
     const answer = await caller.call({ method: 'POST', path: '/v1/topups/initiate', body, idempotencyKey })
     const topup = answered(Topup, answer)
-    const again = () => readTopup(caller, topup.id)
+    const again = () => readMade(caller, Topup, `/v1/topups/${topup.id}`, topup)
     // A replayed response shows the top-up as it was at first.
     const first = answer.replayed ? await again() : topup
     return withGuide(await settledAfter(caller, wait_seconds, first, { isOpen, again }))
@@ -145,7 +144,7 @@ const getTopup = defineTool({
   input: z.strictObject({ topup_id: z.string(), ...waitInput }),
   output: GuidedTopup,
   run: async ({ topup_id, wait_seconds }, caller) => {
-    const again = () => readTopup(caller, topup_id)
+    const again = () => readRoute(caller, Topup, `/v1/topups/${encodeURIComponent(topup_id)}`)
     return withGuide(await settledAfter(caller, wait_seconds, await again(), { isOpen, again }))
   },
 })

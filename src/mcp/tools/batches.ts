@@ -12,6 +12,7 @@ import {
   type Caller,
   defineTool,
   guide,
+  readMade,
   readRoute,
   reads,
   refusalFields,
@@ -182,7 +183,7 @@ const create = defineTool({
     }
     const answer = await caller.call({ method: 'POST', path: '/v1/payment-batches', body, idempotencyKey })
     const batch = answered(PaymentBatch, answer)
-    const again = () => readBatch(caller, batch.id)
+    const again = () => readMade(caller, PaymentBatch, `/v1/payment-batches/${batch.id}`, batch)
     // A replayed response shows the batch as it was at first.
     const first = answer.replayed ? await again() : batch
     return outcomeOf(caller, await settledAfter(caller, wait_seconds, first, { isOpen, again }))

@@ -4,7 +4,7 @@ import { railNames } from '../../lib/rail-names.ts'
 import { quoted } from '../../lib/text.ts'
 import { Beneficiary as ApiBeneficiary, CreateBeneficiary } from '../../modules/beneficiaries/schema.ts'
 import { payeeAddress, payeeText, RegisteredName } from '../payee.ts'
-import { answered, defineTool, fieldsOf, guide, nextCursor, pageInput, readPage, reads } from '../tool.ts'
+import { answered, defineTool, fieldsOf, guide, type Next, nextCursor, pageInput, readMade, readPage, reads } from '../tool.ts'
 
 const Beneficiary = fieldsOf(
   ApiBeneficiary,
@@ -47,6 +47,12 @@ const list = defineTool({
   },
 })
 
+const stepFor = ({ status, confirmation }: z.output<typeof Beneficiary>): readonly [Next, string] => {
+  if (status !== 'active') return ['ask_a_person', `It is ${status} now and cannot be paid.`]
+  if (confirmation === 'confirmed') return ['done', 'It can be paid.']
+  return ['ask_a_person', 'A person must confirm it at address, or approve the first payment to it.']
+}
+
 const propose = defineTool({
   name: 'propose_beneficiary',
   title: 'Propose a beneficiary',
@@ -65,15 +71,14 @@ const propose = defineTool({
   }),
   output: Linked.extend(guide),
   run: async ({ idempotency_key: idempotencyKey, ...body }, caller) => {
-    const { warnings, ...made } = answered(
-      WireCreated,
-      await caller.call({ method: 'POST', path: '/v1/beneficiaries', body, idempotencyKey }),
-    )
-    const confirmed = made.confirmation === 'confirmed'
-    const then = confirmed ? 'It can be paid.' : 'A person must confirm it at address, or approve the first payment to it.'
+    const answer = await caller.call({ method: 'POST', path: '/v1/beneficiaries', body, idempotencyKey })
+    const { warnings, ...first } = answered(WireCreated, answer)
+    // A replayed response shows the beneficiary as it was at first.
+    const made = answer.replayed ? await readMade(caller, Beneficiary, `/v1/beneficiaries/${first.id}`, first) : first
+    const [next, then] = stepFor(made)
     return {
       ...made,
-      next: confirmed ? ('done' as const) : ('ask_a_person' as const),
+      next,
       message: [`${payeeText(made)} was added.`, ...warnings.map(({ message }) => message), then].join(' '),
       address: payeeAddress(caller, made.id),
     }

@@ -35,6 +35,7 @@ import {
   guide,
   nextCursor,
   pageInput,
+  readMade,
   readPage,
   readRoute,
   reads,
@@ -170,10 +171,7 @@ const create = defineTool({
     const answer = await caller.call({ method: 'POST', path: '/v1/payments', body: { ...body, on_duplicate }, idempotencyKey })
     const payment = answered(WirePayment, answer)
     // A replayed response shows the payment as it was at first. Its status may have changed since.
-    const now = async () => {
-      const mayRead = await caller.call({ method: 'GET', path: `/v1/payments/${payment.id}` })
-      return mayRead.status === 200 ? WirePayment.parse(mayRead.body) : payment
-    }
+    const now = () => readMade(caller, WirePayment, `/v1/payments/${payment.id}`, payment)
     const first = answer.replayed ? await now() : payment
     return outcomeOf(caller, await settledAfter(caller, wait_seconds, first, { isOpen: isUnderWay, again: now }))
   },
