@@ -12,6 +12,7 @@ import type { RouteEntry } from '../http/route-table.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Refusal } from '../lib/errors.ts'
 import { isLoopbackUrl } from '../lib/loopback.ts'
+import { maxBatchBytes } from '../modules/payments/batch/schema.ts'
 import type { Exchange, McpEndpoint } from './server.ts'
 import { mayWait } from './tool.ts'
 import { calledBy } from './tools.ts'
@@ -105,10 +106,13 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
         resource: mcpPath,
         query: 'lenient',
         longLived: true,
+        // Each internal call checks its own route: reads, cancellations and replays work while the account is frozen.
+        whileFrozen: true,
         // The internal calls of the tools are logged instead.
         changesNothing: true,
         refuses: ['forbidden'],
       },
+      bodyLimit: maxBatchBytes,
       schema: {
         hide: true,
         body: z.unknown(),

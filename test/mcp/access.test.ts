@@ -7,14 +7,16 @@ import type { CallOptions } from '../harness/client.ts'
 import { newMcpProvider } from '../harness/mcp-provider.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
 import { authorizeAgent } from '../harness/oauth.ts'
-import { createKey, signIn } from '../harness/people.ts'
+import { createKey, newWallet, signIn } from '../harness/people.ts'
 import { openService, startService } from '../harness/service.ts'
 import { sendRaw } from '../http/raw.ts'
+import { createScene } from '../payments/authority-scene.ts'
 import expectedConformance from './conformance.json' with { type: 'json' }
 import { connectAgent, ToolError } from './connect.ts'
 import { startTokenProxy } from './token-proxy.ts'
 
-const service = await openService()
+const administrator = newWallet()
+const service = await openService({ env: { ADMIN_ACCOUNTS: administrator.address } })
 const person = await signIn(service.api)
 await fund(service, person, 1_000_000n)
 const payee = await newBeneficiary(person.api, { display_name: 'Wanjiru Kamau' })
@@ -157,6 +159,27 @@ describe('what is refused', () => {
     })
     expect(answer.status).toBe(401)
   })
+})
+
+test('an agent of a frozen account reads, cancels and gets its earlier answers again, and makes nothing new', async () => {
+  const owner = await signIn(service.api)
+  await fund(service, owner, 100_000n)
+  const beneficiary_id = await newBeneficiary(owner.api)
+  const { key: bearer } = await createKey(owner, { spending_controls: { approval_threshold_minor: '2000' } })
+  const agent = await connectAgent(service.api.url, { bearer })
+  const pay = (idempotency_key: string, amount_minor: string) =>
+    agent.call('create_payment', { idempotency_key, beneficiary_id, amount_minor })
+  const held = await pay('held', '3000')
+  const paid = await pay('paid', '1000')
+  const scene = createScene(() => service, administrator)
+  await scene.administer(owner, { status: 'frozen' })
+  expect((await agent.call('list_payments')).payments).toHaveLength(2)
+  expect((await pay('paid', '1000')).payment_id).toBe(paid.payment_id)
+  expect(await pay('new', '1500')).toMatchObject({ status: 'refused', refusal: { code: 'account_frozen' } })
+  const topup = agent.call('request_topup', { idempotency_key: 'new', amount_minor: '10000', phone_number: '0712345678' })
+  await expect(topup).rejects.toMatchObject({ envelope: { refusal: { code: 'account_frozen' } } })
+  expect(await agent.call('cancel_payment', { payment_id: held.payment_id })).toMatchObject({ status: 'cancelled' })
+  await agent.close()
 })
 
 test('a call counts once against the caller’s rate limit, with all its internal calls, and a refusal has Retry-After', async () => {

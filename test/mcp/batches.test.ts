@@ -40,3 +40,19 @@ test('an agent proposes a batch that a person approves, and never one above its 
   expect((await agent.call('list_payments', { batch_id: asked.batch_id })).payments).toHaveLength(2)
   await agent.close()
 })
+
+test('an agent pays a batch of the 1,000 items that the tool offers, each with the longest narrative', async () => {
+  await fund(service, person, 1_000_000n)
+  const { key } = await createKey(person, { spending_controls: { approval_threshold_minor: '1000' } })
+  const agent = await connectAgent(service.api.url, { bearer: key })
+  const items = Array.from({ length: 1_000 }, (_, index) => ({
+    beneficiary_id: payees[index % 2],
+    amount_minor: '1000',
+    account_reference: `INV-${index}`,
+    narrative: 'é'.repeat(140),
+  }))
+  expect(JSON.stringify(items).length).toBeGreaterThan(64 * 1024)
+  const made = await agent.call('create_payment_batch', { idempotency_key: 'the largest', items })
+  expect(made).toMatchObject({ status: 'pending_approval', items_count: 1_000, total_minor: '1000000' })
+  await agent.close()
+})

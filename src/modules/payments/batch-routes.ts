@@ -20,6 +20,7 @@ import {
   CreatePaymentBatch,
   CreatePaymentBatchQuery,
   ListPaymentBatches,
+  maxBatchBytes,
   maxItems,
   PaymentBatch,
   PaymentBatchLines,
@@ -114,8 +115,7 @@ const registerCreate = (app: App, deps: Deps): void => {
     querystring: CreatePaymentBatchQuery,
     body: CreatePaymentBatch,
     response: { 200: PaymentBatchPreview, 201: PaymentBatch },
-    // Enough for 1,000 items with all of their fields.
-    bodyLimit: 1024 * 1024,
+    bodyLimit: maxBatchBytes,
     handler: async (request, reply) => {
       const { paymentList: list, query } = request
       for (const path of ofWholeList)

@@ -11,6 +11,8 @@ import { CreateBeneficiary } from '../../beneficiaries/schema.ts'
 import { CreatePayment, Fact } from '../schema.ts'
 
 export const maxItems = 1_000
+/** Enough for all items with all of their fields. */
+export const maxBatchBytes = 1024 * 1024
 
 const payee = CreateBeneficiary.shape
 
