@@ -38,11 +38,20 @@ const fields = policyFieldNames.map((field) => {
   return [`\`${wireName(field)}\``, `\`${JSON.stringify(absent)}\``, meaning]
 })
 
-const events = eventFamilies.map(({ name, types, data }) => [
-  types.map((type) => `\`${type}\``).join(' '),
+const codeList = (names: readonly string[], separator: string): string => names.map((name) => `\`${name}\``).join(separator)
+const orForTeam = '; for a team, '
+
+/** An event about a balance shows the account of a person, and anything else about the workspace. */
+const permissionFor = (type: string, data: string): string => String(permissionToRead(type, { ofTeam: data !== 'Account' }))
+
+const events = eventFamilies.map(({ name, types: [first = '', ...others], data }) => [
+  codeList([first, ...others], ' '),
   `\`${name}\``,
-  `\`${data}\``,
-  `\`${permissionToRead(types[0] ?? '')}\`${isUndelegated(types[0] ?? '') ? ', no grant' : ''}`,
+  codeList(data, orForTeam),
+  codeList(
+    data.map((one) => permissionFor(first, one)),
+    orForTeam,
+  ) + (isUndelegated(first) ? ', no grant' : ''),
 ])
 
 /** All closed lists of the API, taken from the code that uses them. */

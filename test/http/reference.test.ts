@@ -11,9 +11,10 @@ import { startAdministered } from '../admin/administrators.ts'
 import type { Json } from '../harness/client.ts'
 import { resolveParts } from '../harness/document.ts'
 import { createMandate } from '../harness/mandates.ts'
-import { credit, newBeneficiary } from '../harness/money.ts'
+import { credit, fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
+import { createTeam } from '../workspaces/team.ts'
 import { lasting, playExamples, redacted } from './example-scene.ts'
 
 let service: TestService
@@ -121,8 +122,11 @@ test('no sample request of /docs is refused because of its shape', async () => {
 describe('events', () => {
   test('every type is of one family, with the resource that REST returns', () => {
     expect(eventFamilies.flatMap(({ types }) => types).sort()).toEqual([...eventTypes].sort())
-    for (const { name, data } of eventFamilies)
-      expect(document.components.schemas[name].properties.data.$ref).toBe(`#/components/schemas/${data}`)
+    const refOf = (data: string) => ({ $ref: `#/components/schemas/${data}` })
+    for (const { name, data } of eventFamilies) {
+      const shown = document.components.schemas[name].properties.data
+      expect(shown.anyOf ?? [{ $ref: shown.$ref }]).toEqual(data.map(refOf))
+    }
     expect(Object.keys(document.components.schemas.Event.discriminator.mapping).sort()).toEqual([...eventTypes].sort())
     expect(document.components.schemas.StreamEvent.discriminator.mapping['stream.reset']).toBe(
       '#/components/schemas/StreamResetEvent',
@@ -153,7 +157,12 @@ describe('events', () => {
     await service.settle()
     await person.api.post('/v1/workspaces/current/freeze', {})
     await person.api.delete(`/v1/accounts/me/api-keys/${key.id}`)
-    const events: Json[] = (await person.api.get('/v1/notifications?limit=100')).body.data
+    const own: Json[] = (await person.api.get('/v1/notifications?limit=100')).body.data
+    const team = await createTeam(service)
+    await fund(service, team.owner, 10_000n)
+    const ofTeam: Json[] = (await team.owner.api.get('/v1/notifications?type=balance.updated')).body.data
+    expect(ofTeam.map(({ data }) => data.id)).toContain(team.id)
+    const events = [...own, ...ofTeam]
     expect(new Set(events.map(({ type }) => type.split('.')[0])).size).toBeGreaterThan(8)
     for (const event of events) expect([event.type, valid(event), valid.errors]).toEqual([event.type, true, null])
     const wrong = { ...events.find(({ type }) => type === 'payment.created'), data: { id: 'pay_1' } }
