@@ -1,6 +1,6 @@
 import { MutationCache, QueryCache, type QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { ApiError, isSignedOut } from './api/error.ts'
+import { isSignedOut, mayPass } from './api/error.ts'
 import { PagesClient } from './api/pages-client.ts'
 import { accountQuery } from './api/queries.ts'
 import { isKey, t } from './lib/language.ts'
@@ -15,10 +15,6 @@ const retryAfterMs = 10_000
 
 /** `SignedIn` makes these requests and handles their errors itself. Resetting the account query on them would never end. */
 const gateQueries = ['account', 'workspace']
-
-/** Whether a retry may succeed: the service was not reached, or it failed. Other errors are never retried. */
-const mayPass = (error: unknown): boolean =>
-  error instanceof ApiError && (error.status === 0 || error.status >= 500) && error.code !== 'provider_not_configured'
 
 const createQueryClient = (): QueryClient => {
   // `SignedIn` follows the account query: after a 401 it redirects to the sign-in page.

@@ -51,6 +51,10 @@ export const loadScript = <Module>(load: () => Promise<Module>): Promise<Module>
 export const isSignedOut = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 401 && error.code !== 'invalid_signature'
 
+/** Whether a retry may succeed: the service was not reached, or it failed. Other errors are never retried. */
+export const mayPass = (error: unknown): boolean =>
+  error instanceof ApiError && (error.status === 0 || error.status >= 500) && error.code !== 'provider_not_configured'
+
 export const hasCode = (error: unknown, code: string): boolean => error instanceof ApiError && error.code === code
 
 /** Whether the approval's text has changed since the page showed it. */

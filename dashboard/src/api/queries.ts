@@ -20,7 +20,8 @@ export type { Answer, Body, Schemas } from '../../../client/src/route-types.ts'
 
 type PaymentStatus = Schemas['Payment']['status']
 
-// The first part of a query key is the query's name in live/live.tsx.
+// The first part of a query key is the query's name in live/live.tsx. The second part of a list's key is its filters, by which
+// live/refresh.ts decides whether a changed row stays in the list.
 
 type Readable = PathWith<'get'>
 type Get<P extends Readable> = 'get' & MethodOf<P>
@@ -150,7 +151,7 @@ export const batchLinesQuery = (id: string) => ({
   ...forEver,
 })
 export const batchPaymentsQuery = (id: string, { status, q }: { status?: PaymentStatus | undefined; q?: string | undefined }) =>
-  listing(['payments', 'batch', id, status, q], '/v1/payments', { batch_id: id, status: one(status), q, limit: 100 }, steady)
+  paymentsQuery({ batch_id: id, status: one(status), q }, 100)
 export const paymentsStatementQuery = (month: string) =>
   reading(['history', 'sums', month], '/v1/workspaces/current/statement', { query: { from: `${month}-01`, limit: 1 } })
 export const statementQuery = (month: string | undefined, own: boolean) =>
@@ -165,7 +166,7 @@ export const statementQuery = (month: string | undefined, own: boolean) =>
   })
 
 export const approvalsQuery = (status: Schemas['Approval']['status'] | undefined, limit = 25) =>
-  listing(['approvals', status ?? 'all', limit], '/v1/approvals', { status, limit })
+  listing(['approvals', { status: one(status) }, limit], '/v1/approvals', { status, limit })
 export const approvalQuery = (id: string) => byId(['approval', id], '/v1/approvals/{id}', id)
 export const approvalMessageQuery = (id: string, decision: 'approve' | 'reject') =>
   reading(['approval', id, 'message', decision], '/v1/approvals/{id}/message', { path: { id }, query: { decision } })
@@ -173,7 +174,7 @@ export const approvalMessageQuery = (id: string, decision: 'approve' | 'reject')
 export type BeneficiaryFilters = Filters<'/v1/beneficiaries'>
 /** The service searches, because a workspace may have thousands of beneficiaries. */
 export const beneficiariesQuery = (filters: BeneficiaryFilters, limit = 50) =>
-  listing(['beneficiaries', 'list', filters, limit], '/v1/beneficiaries', { ...filters, limit }, steady)
+  listing(['beneficiaries', filters, limit], '/v1/beneficiaries', { ...filters, limit }, steady)
 /** Beneficiaries that one key or agent created or renamed, archived ones included. */
 export const madeByQuery = (grantId: string) => beneficiariesQuery({ made_by_grant_id: grantId, status: 'all' }, 100)
 const beneficiaries = (key: QueryKey, query: Query<'/v1/beneficiaries', 'get'>) =>
@@ -228,7 +229,10 @@ export const providerAlertsQuery = listing(['provider alerts'], '/v1/admin/provi
 export const movementsQuery = listing(['movements'], '/v1/admin/provider-movements', { limit: 20 })
 export const reconciliationsQuery = listing(['reconciliations'], '/v1/admin/reconciliations', { limit: 20 })
 /** Unknown payments in every account of the service. */
-export const unknownPaymentsQuery = listing(['payments', 'unknown'], '/v1/admin/payments', { status: 'unknown', limit: 50 })
+export const unknownPaymentsQuery = listing(['payments', { status: ['unknown'] }, 'unknown'], '/v1/admin/payments', {
+  status: 'unknown',
+  limit: 50,
+})
 export const lateSuccessesQuery = listing(['payments', 'late'], '/v1/admin/payments', { attention: 'late_success', limit: 50 })
 export const paymentByReceiptQuery = (provider_receipt: string) => ({
   ...reading(['payments', 'receipt', provider_receipt], '/v1/admin/payments', { query: { provider_receipt } }),

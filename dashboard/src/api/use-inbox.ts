@@ -1,22 +1,22 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { approvalSubject, counts, needsOpening } from '../lib/approval-subject.ts'
 import { permissionsOf, useSession } from '../shell/session.tsx'
-import { api, inWorkspace, type Schemas, workspacesQuery } from './queries.ts'
+import { api, everyPage, inWorkspace, parametersOf, type Schemas, workspacesQuery } from './queries.ts'
 
 type Approval = Schemas['Approval']
 type View = Pick<Schemas['WorkspaceView'], 'workspace' | 'membership'>
 
 export type InboxItem = { approval: Approval; workspace: Schemas['Workspace'] }
 
-const maxPerWorkspace = 100
-
 export const inboxQuery = (workspaceId: string) => ({
   queryKey: ['inbox', workspaceId],
   queryFn: () =>
-    api.GET('/v1/approvals', {
-      query: { status: 'pending', limit: maxPerWorkspace },
-      ...inWorkspace(workspaceId),
-    }),
+    everyPage((cursor) =>
+      api.GET('/v1/approvals', {
+        query: parametersOf({ status: 'pending', limit: 100, cursor }),
+        ...inWorkspace(workspaceId),
+      }),
+    ),
 })
 
 /**
@@ -62,9 +62,9 @@ export const useInbox = (): Inbox => {
   return useQueries({
     queries: views.map((view) => inboxQuery(view.workspace.id)),
     combine: (results) => {
-      const items = results.flatMap(({ data: page }, index) => {
+      const items = results.flatMap(({ data: approvals = [] }, index) => {
         const view = views[index]
-        return view && page ? page.data.map((approval) => ({ approval, workspace: view.workspace, decides: decides(view) })) : []
+        return view ? approvals.map((approval) => ({ approval, workspace: view.workspace, decides: decides(view) })) : []
       })
       const forMe = items.filter((item) => item.decides && isForMe(item.approval, account.id))
       const others = items.filter((item) => !forMe.includes(item))
@@ -73,7 +73,7 @@ export const useInbox = (): Inbox => {
         others: others.sort(byExpiry),
         isPending: results.some(({ isPending }) => isPending),
         error: results.find(({ error }) => error)?.error ?? null,
-        oldSince: oldest(results.flatMap(({ isError, data: page, dataUpdatedAt }) => (isError && page ? [dataUpdatedAt] : []))),
+        oldSince: oldest(results.flatMap(({ isError, data, dataUpdatedAt }) => (isError && data ? [dataUpdatedAt] : []))),
         several: items.some((item) => item.workspace.id !== workspace.id),
       }
     },

@@ -28,8 +28,8 @@ export const repeatedList = ({ id, name }: Schemas['PaymentBatch'], read: readon
       (name) => [name, `metadata.${name}`, ({ metadata }) => metadata[name] ?? null] as (typeof repeatedColumns)[number],
     ),
   ].filter(([, meaning, of]) => meaning === 'narrative' || payments.some(of))
-  const rows = payments.map((payment, batchIndex) => ({
-    number: batchIndex + 1,
+  const rows = payments.map((payment) => ({
+    number: (payment.batch_index ?? 0) + 1,
     cells: columns.map(([, , of]) => of(payment) ?? ''),
   }))
   return withoutIsolation({

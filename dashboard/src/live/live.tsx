@@ -38,7 +38,7 @@ const affected: Readonly<Record<EventResource, readonly string[]>> = {
   passkey: ['passkeys'],
   session: ['sessions'],
   member: ['members', 'invitations', 'workspaces', 'workspace', 'inbox'],
-  workspace: ['workspace', 'workspaces', 'inbox', 'approval'],
+  workspace: ['workspace', 'workspaces', 'separation', 'inbox', 'approval'],
 }
 
 const isResource = (text: string): text is EventResource => Object.hasOwn(affected, text)

@@ -1,4 +1,4 @@
-import type { InfiniteData, Query, QueryClient } from '@tanstack/react-query'
+import type { InfiniteData, Query, QueryClient, QueryKey } from '@tanstack/react-query'
 
 export type PageOf<Row> = { data: Row[]; next_cursor: string | null }
 /** An event's type, and the current state of its resource. */
@@ -42,18 +42,21 @@ const rowsOf: Readonly<Record<string, string>> = { payment: 'payments', benefici
 
 const isRow = (data: Record<string, unknown>): data is Record<string, unknown> & Row => typeof data.id === 'string'
 
-/** Whether a changed row still matches the status filter. A payment's other filtered fields never change. */
-const matchesFilters = (filters: unknown, data: Record<string, unknown>): boolean => {
-  if (typeof filters === 'string') return filters === 'all' || filters === data.status
-  const { status } = (filters ?? {}) as { status?: readonly unknown[] }
-  return status === undefined || status.some((one) => one === data.status)
+type Filters = { status?: unknown; confirmation?: unknown }
+
+/** Whether a changed row still matches the list's filters. Other filtered fields of these rows never change. */
+const matchesFilters = ([name, filters]: QueryKey, data: Record<string, unknown>): boolean => {
+  const { status, confirmation } = (filters ?? {}) as Filters
+  if (name === 'beneficiaries')
+    return (status === 'all' || data.status !== 'archived') && (confirmation === undefined || confirmation === data.confirmation)
+  return !Array.isArray(status) || status.includes(data.status)
 }
 
 const patchesFor = (query: Query, events: readonly Change[]): Patch<Row>[] =>
   events.flatMap(({ type, data }) => {
     // A refused payment request has no payment.
     if (type === 'payment.refused' || rowsOf[type.split('.')[0] ?? ''] !== query.queryKey[0] || !isRow(data)) return []
-    return [{ id: data.id, row: data, stays: matchesFilters(query.queryKey[1], data) }]
+    return [{ id: data.id, row: data, stays: matchesFilters(query.queryKey, data) }]
   })
 
 const isList = (data: unknown): data is List => typeof data === 'object' && data !== null && 'pages' in data

@@ -82,7 +82,7 @@ type Settings<Result, Input> = {
 
 /** A change that the service makes. `keyed` adds an idempotency key to a body, the same key for the same body. */
 export const useChange = <Result, Input = void>(
-  change: (keyed: ReturnType<typeof useIdempotencyKey>, input: Input) => Promise<Result>,
+  change: (keyed: Keyed, input: Input) => Promise<Result>,
   { announcement, outdates = [], keeps, onDone, announcesFailure = false }: Settings<Result, Input> = {},
 ) => {
   const client = useQueryClient()
@@ -103,7 +103,7 @@ export const useChange = <Result, Input = void>(
   })
 }
 
-type DialogProps = {
+type DialogProps = Pick<ModalProps, 'stays'> & {
   title: string
   onClose: () => void
   children: ReactNode
@@ -121,10 +121,12 @@ type ModalProps = Pick<ComponentProps<'dialog'>, 'className' | 'aria-label' | 'a
   onClose: () => void
   /** Selector of the element to focus first. Without a match: the dialog itself. Default: the browser's choice. */
   first?: string
+  /** Whether Escape or a click outside leaves the dialog open, because it shows something that is shown only once. */
+  stays?: boolean
 }
 
 /** The browser's own dialog: it keeps and restores the focus, and closes on Escape. Open while rendered. */
-export const Modal = ({ onClose, first, className, ...dialog }: ModalProps) => {
+export const Modal = ({ onClose, first, stays = false, className, ...dialog }: ModalProps) => {
   const element = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const active = document.activeElement
@@ -142,19 +144,23 @@ export const Modal = ({ onClose, first, className, ...dialog }: ModalProps) => {
       ref={element}
       className={cx('dialog', className)}
       tabIndex={-1}
+      // A browser closes a dialog at the second Escape in a row, whatever its cancel event answers.
+      onKeyDown={(event) => {
+        if (stays && event.key === 'Escape') event.preventDefault()
+      }}
       onCancel={(event) => {
         event.preventDefault()
-        onClose()
+        if (!stays) onClose()
       }}
       onMouseDown={(event) => {
-        if (event.target === element.current) onClose()
+        if (!stays && event.target === element.current) onClose()
       }}
       {...dialog}
     />
   )
 }
 
-export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmit, ready, busy }: DialogProps) => {
+export const Dialog = ({ title, onClose, children, footer, wide = false, stays, onSubmit, ready, busy }: DialogProps) => {
   const titleId = useId()
   const content = (
     <>
@@ -163,7 +169,13 @@ export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmi
     </>
   )
   return (
-    <Modal className={wide ? 'dialog-wide' : undefined} aria-labelledby={titleId} onClose={onClose} first={fields}>
+    <Modal
+      className={wide ? 'dialog-wide' : undefined}
+      aria-labelledby={titleId}
+      onClose={onClose}
+      first={fields}
+      stays={stays ?? false}
+    >
       <div className="row row-between dialog-header">
         <h2 id={titleId}>{title}</h2>
         <IconButton icon="cross" label={t('close')} onClick={onClose} />
@@ -297,10 +309,13 @@ const randomKey = (): string =>
  * first request. A corrected form sends a new one. `of`: the purpose of the key, if the body does not identify it.
  */
 export const useIdempotencyKey = () => {
-  const last = useRef<{ content: string; key: string } | null>(null)
+  const keys = useRef(new Map<string, string>())
   return <Body,>(body: Body, of: unknown = body) => {
     const content = JSON.stringify(of)
-    if (last.current?.content !== content) last.current = { content, key: randomKey() }
-    return { body, headers: { 'Idempotency-Key': last.current.key } }
+    const key = keys.current.get(content) ?? randomKey()
+    keys.current.set(content, key)
+    return { body, headers: { 'Idempotency-Key': key } }
   }
 }
+
+export type Keyed = ReturnType<typeof useIdempotencyKey>

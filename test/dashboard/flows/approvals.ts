@@ -135,6 +135,25 @@ export const approvalFlows = (world: World): void => {
     await close()
   })
 
+  test('an inbox of several pages counts and shows every approval', async () => {
+    const team = await createTeam(world.service)
+    const approver = await team.join('approver', 'Amina Otieno')
+    await team.hold('150000', '230000', '350000')
+    const { page, close } = await visitAs(world, approver)
+    // Pages of one approval stand for pages of a hundred.
+    await page.route(
+      ({ pathname }) => pathname === '/v1/approvals',
+      (route) => route.continue({ url: route.request().url().replace('limit=100', 'limit=1') }),
+    )
+    await page.goto('/approvals')
+    await page
+      .getByRole('link', { name: /Approvals 3 waiting/ })
+      .first()
+      .waitFor()
+    await expect.poll(() => page.locator('[data-row]').count()).toBe(3)
+    await close()
+  })
+
   test('a link opened by another member after a fresh sign-in leads to the approval in its workspace, and says so', async () => {
     const team = await createTeam(world.service)
     const approver = await team.join('approver', 'Amina Otieno')

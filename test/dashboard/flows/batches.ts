@@ -12,7 +12,7 @@ import { createKey, signIn } from '../../harness/people.ts'
 import { connectAgent } from '../../mcp/connect.ts'
 import { type ListFile, listFiles } from '../../payments/list-files.ts'
 import { takeScreenshots } from '../screenshots.ts'
-import { desk, follow, phone, visitAs } from '../visit.ts'
+import { desk, follow, loseFirstAnswer, phone, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 const rows = `name,phone,amount,narrative
@@ -179,6 +179,57 @@ export const batchFlows = (world: World): void => {
       ...{ payment_type: paid[0].payment_type, account_reference: null },
     })
     expect(again.batch_id).not.toBe(batch.id)
+    await close()
+  })
+
+  test('the rows of a long batch stay while they are paid, and paying it again changes the row that a person changed', async () => {
+    const payer = await signIn(world.service.api)
+    await fund(world.service, payer, 90_000_000n)
+    const items = Array.from({ length: 110 }, (_, index) => ({
+      display_name: `Fundi ${index + 1}`,
+      destination: `07221${String(10_000 + index)}`,
+      amount_minor: '10000',
+    }))
+    const { id } = (await payer.api.post('/v1/payment-batches', { items })).body
+    const { page, complaints, close } = await visitAs(world, payer)
+    const stream = page.waitForResponse(/notifications\/stream/)
+    await page.goto(`/payments/batches/${id}`)
+    await stream
+    await page.getByRole('table', { name: 'Payments' }).waitFor()
+    await world.service.settle()
+    await page.getByText('110 succeeded').waitFor()
+    await page.getByRole('link', { name: 'Pay this batch again' }).click()
+    await page.getByRole('button', { name: 'Show all 110 rows' }).click()
+    await page.getByRole('button', { name: 'Edit row 107' }).click()
+    await page.getByLabel('Row 107, Amount').fill('125')
+    const sent = page.waitForRequest((request) => request.url().includes('dry_run=true'))
+    await page.getByRole('button', { name: 'Check batch' }).click()
+    expect((await sent).postDataJSON()).toEqual({ again: id, items: [{ batch_index: 106, amount_minor: '12500' }] })
+    await page.getByText('109 rows would be paid twice').waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('a batch whose answer was lost is paid by the same request: no row is paid twice, and none is called a repeat', async () => {
+    const payer = await signIn(world.service.api)
+    await fund(world.service, payer, 2_000_000n)
+    const { page, complaints, close } = await visitAs(world, payer)
+    await page.goto('/payments/batches/new')
+    const list = 'name,phone,amount\nAchieng Otieno,0722000731,450\nBaraka Mwangi,0722000732,380\n'
+    await page.getByLabel('Or paste the rows').fill(list)
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByRole('textbox', { name: 'Name' }).fill('March')
+    await check(page)
+    await loseFirstAnswer(page, '/v1/payment-batches')
+    const pay = page.getByRole('button', { name: 'Pay this batch' })
+    await pay.click()
+    await page.getByText('The service could not be reached').waitFor()
+    await expect.poll(async () => (await payer.api.get('/v1/payments')).body.data).toHaveLength(2)
+    await pay.click()
+    await page.getByRole('heading', { name: 'March' }).waitFor()
+    expect((await payer.api.get('/v1/payments')).body.data).toHaveLength(2)
+    expect((await payer.api.get('/v1/payment-batches')).body.data).toHaveLength(1)
+    expect(complaints).toEqual([])
     await close()
   })
 

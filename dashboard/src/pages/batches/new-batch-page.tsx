@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import type { RowFault } from '../../../../client/src/list-faults.ts'
-import { ApiError } from '../../api/error.ts'
+import { ApiError, mayPass } from '../../api/error.ts'
 import { batchPaymentsQuery, batchQuery, paymentLists, rowsOf, type SentList } from '../../api/queries.ts'
 import { useEvery } from '../../api/use-every.ts'
 import { useDraft } from '../../lib/drafts.ts'
@@ -146,7 +146,8 @@ const Review = ({ list, draft }: { list: PaymentList; draft: ReturnType<typeof u
       const done = await attempt(list, currency, (body) =>
         paymentLists.pay(body, paid, keyed([body, paid]).headers['Idempotency-Key']),
       )
-      if (!('answer' in done)) return refused(done)
+      // The batch may have been created. The same request finds that out, while another check would find only repeats.
+      if (!('answer' in done)) return mayPass(done.error) ? { asked, preview, error: done.error, faults: [] } : refused(done)
       draft.clear()
       const said = { pending_approval: t('line.waiting'), scheduled: t('status.scheduled') } as Record<string, string>
       announce(said[done.answer.status] ?? tList('sent'))
@@ -195,6 +196,7 @@ const Review = ({ list, draft }: { list: PaymentList; draft: ReturnType<typeof u
           />
           <SendLater value={time} onChange={(chosen) => draft.set({ time: chosen })} />
           {preview && <ListPreview list={list} preview={preview} meant={meant} onMeant={() => setMeant(true)} />}
+          {preview && <Failure error={last?.error} />}
           {last && !last.preview && (
             <ListFaults list={list} error={last.error} faults={faults} meant={meant} onMeant={() => setMeant(true)} />
           )}
