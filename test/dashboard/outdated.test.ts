@@ -1,4 +1,4 @@
-import { InfiniteQueryObserver, QueryObserver } from '@tanstack/react-query'
+import { InfiniteQueryObserver, type QueryKey, QueryObserver } from '@tanstack/react-query'
 import { expect, test } from 'vitest'
 import { PagesClient } from '../../dashboard/src/api/pages-client.ts'
 import { refreshLists } from '../../dashboard/src/live/refresh.ts'
@@ -149,5 +149,46 @@ test('a list that is opened again while an older event is being read shows the n
   const close = new InfiniteQueryObserver(queries, options).subscribe(() => undefined)
   await answerNewestFirst()
   expect(shown()).toEqual([[{ id: 'pay_2', status: 'succeeded' }]])
+  close()
+})
+
+test.each<[guarantee: string, key: QueryKey, type: string, change: Record<string, string>, stays: boolean]>([
+  ['a paid payment stays in its batch', ['payments', { batch_id: 'pba_1' }, 100], 'payment.succeeded', {}, true],
+  [
+    'a paid payment leaves the list of those in progress',
+    ['payments', { status: ['processing'] }, 25],
+    'payment.succeeded',
+    {},
+    false,
+  ],
+  ['a frozen beneficiary stays', ['beneficiaries', {}, 50], 'beneficiary.updated', { status: 'frozen' }, true],
+  ['an archived beneficiary leaves', ['beneficiaries', {}, 50], 'beneficiary.archived', { status: 'archived' }, false],
+  [
+    'an archived beneficiary stays in the list of all',
+    ['beneficiaries', { status: 'all' }, 50],
+    'beneficiary.archived',
+    { status: 'archived' },
+    true,
+  ],
+  [
+    'a confirmed beneficiary leaves the proposals',
+    ['beneficiaries', { confirmation: 'proposed' }, 50],
+    'beneficiary.updated',
+    { confirmation: 'confirmed' },
+    false,
+  ],
+  ['a decided approval stays in the list of all', ['approvals', {}, 25], 'approval.approved', { status: 'approved' }, true],
+])('below the first page: %s', async (_, queryKey, type, change, stays) => {
+  const queries = client()
+  const first = page([{ id: 'row_2', status: 'active' }], 'row_2')
+  const options = { queryKey, queryFn: async () => first, initialPageParam: undefined, getNextPageParam: () => undefined }
+  queries.setQueryData(queryKey, {
+    pages: [first, page([{ id: 'row_1', status: 'active' }], null)],
+    pageParams: [undefined, 'row_2'],
+  })
+  const close = new InfiniteQueryObserver<Page>(queries, options).subscribe(() => undefined)
+  const changed = { id: 'row_1', status: 'succeeded', ...change }
+  refreshLists(queries, () => true, [{ type, data: changed }])
+  await expect.poll(() => rowsOf(queries.getQueryData(queryKey) ?? { pages: [] })).toEqual([first.data, stays ? [changed] : []])
   close()
 })

@@ -45,6 +45,20 @@ export const openEachApproval = async (page: Page, count: number): Promise<void>
   }
 }
 
+/** The first POST to this path arrives, and its answer is lost. Later ones pass, and so do dry runs. */
+export const loseFirstAnswer = async (page: Page, path: string): Promise<void> => {
+  let isLost = false
+  await page.route(
+    ({ pathname, searchParams }) => pathname === path && !searchParams.has('dry_run'),
+    async (route) => {
+      if (isLost || route.request().method() !== 'POST') return route.fallback()
+      isLost = true
+      await route.fetch()
+      return route.abort()
+    },
+  )
+}
+
 /** Prints the page's text, which explains most failures. */
 export const showOnFailure = (page: Page): void =>
   onTestFailed(async () => {

@@ -2,13 +2,15 @@ import { type UseQueryResult, useMutation, useQuery, useQueryClient } from '@tan
 import { createContext, type ReactNode, use, useEffect } from 'react'
 import { Redirect, useLocation } from 'wouter'
 import { effectivePermissions, type Permission } from '../../../src/auth/permissions.ts'
-import { hasCode, isSignedOut } from '../api/error.ts'
+import { adviceFor, hasCode, isSignedOut } from '../api/error.ts'
 import {
   accountQuery,
   api,
   chooseWorkspace,
   chosenWorkspace,
+  everyPage,
   inWorkspace,
+  parametersOf,
   type Schemas,
   workspaceQuery,
   workspacesQuery,
@@ -52,10 +54,24 @@ export const useSession = (): Session => {
 export const permissionsOf = ({ status, role }: Schemas['WorkspaceView']['membership']): ReadonlySet<Permission> =>
   effectivePermissions(status === 'active' ? role : null, null)
 
+/** The account's personal workspace, which always admits it. */
+const personalQuery = (accountId: string | undefined) => {
+  const isPersonal = ({ workspace }: Schemas['WorkspaceView']) =>
+    workspace.kind === 'personal' && workspace.owning_account_id === accountId
+  return {
+    queryKey: ['workspaces', 'personal', accountId],
+    queryFn: async () => {
+      const read = (cursor: string | undefined) => api.GET('/v1/workspaces', { query: parametersOf({ limit: 100, cursor }) })
+      return (await everyPage(read, (views) => views.some(isPersonal))).find(isPersonal)
+    },
+  }
+}
+
 /** Shows its children to signed-in people, and redirects others to the sign-in page. */
 export const SignedIn = ({ children }: { children: ReactNode }) => {
   const [location] = useLocation()
   const client = useQueryClient()
+  const here = location + window.location.search
   const stranger = hasNoSession()
   const account = useQuery({ ...accountQuery, enabled: !stranger })
   const view = useQuery({ ...workspaceQuery, enabled: !stranger })
@@ -69,16 +85,27 @@ export const SignedIn = ({ children }: { children: ReactNode }) => {
     void client.resetQueries()
   }, [lost, client])
 
+  // A session whose person has left its workspace, or was removed from it, can only choose another one.
+  const left = hasCode(view.error, 'forbidden')
+  const personal = useQuery({ ...personalQuery(account.data?.id), enabled: left && account.data !== undefined })
+  const switchTo = useSwitchWorkspace()
+  const home = left ? personal.data?.workspace : undefined
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once, when the workspace is known
+  useEffect(() => {
+    if (!home) return
+    announce(t('moved_to', { workspace: home.name }), 'info')
+    switchTo(home.id, here)
+  }, [home])
+
   // Every later request names this workspace, so that a switch in another tab does not change this one.
   const current = view.data?.workspace.id
   useEffect(() => {
     if (current && chosenWorkspace() === null) chooseWorkspace(current)
   }, [current])
 
-  const here = location + window.location.search
   if (stranger || isSignedOut(account.error)) return <Redirect to={signInPath(here, sessionEnded.get())} replace />
   if (!account.data || !view.data) {
-    const error = lost ? null : (account.error ?? view.error)
+    const error = lost ? null : (account.error ?? (left ? personal.error : view.error))
     return <ShellFrame>{error && <Failure error={error} onRetry={() => void client.resetQueries()} />}</ShellFrame>
   }
   setPageZone(view.data.workspace.time_zone)
@@ -212,13 +239,18 @@ export const LoadState = ({ query, path, rows = 3 }: { query: UseQueryResult<unk
 export const useSignOut = (to = '/') =>
   useMutation({
     mutationFn: async () => {
+      await api.POST('/v1/auth/logout').catch((error: unknown) => {
+        // The session has ended already.
+        if (!isSignedOut(error)) throw error
+      })
       // The service ends the subscription with the session. Visible notifications belong to the browser and are closed here.
       if (notifyChoices.get().push) await import('../lib/push.ts').then(({ forgetPush }) => forgetPush()).catch(() => undefined)
-      return api.POST('/v1/auth/logout')
     },
-    onSettled: () => {
+    onSuccess: () => {
       chooseWorkspace(null)
       forgetDrafts()
       location.assign(signInPath(to))
     },
+    // The sign-in page would suggest that the session has ended, while the next person at this computer could still use it.
+    onError: (error) => announce(`${t('sign_out.failed')} ${adviceFor(error)}`, 'bad'),
   })

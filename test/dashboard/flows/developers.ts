@@ -14,7 +14,7 @@ export const developerFlows = (world: World): void => {
   /** A visit of a person whose events and requests the tests inspect. */
   const logs = shareVisit(world)
 
-  test('a key is shown once, and works within its limits', async () => {
+  test('a key is shown once, until the person says that it is saved, and works within its limits', async () => {
     const { page, person, complaints } = await shared.at('/developers')
     await page.getByRole('link', { name: 'New API key' }).first().click()
     // The page names the requirements of the README's key before anything is filled in.
@@ -27,6 +27,9 @@ export const developerFlows = (world: World): void => {
     expect(key).toMatch(/^service_live_[0-9a-f]{64}$/)
     const account = await world.service.api.as({ bearer: key }).get('/v1/accounts/me')
     expect(account.body.id).toBe(person.accountId)
+    for (const _ of [1, 2]) await page.keyboard.press('Escape')
+    await page.mouse.click(2, 2)
+    expect(await dialog.getByText(key).isVisible()).toBe(true)
     await dialog.getByRole('button', { name: 'I’ve saved it' }).click()
     await page.getByRole('heading', { name: 'Night job' }).waitFor()
     await page
@@ -184,7 +187,7 @@ export const developerFlows = (world: World): void => {
     expect(complaints).toEqual([])
   })
 
-  test('a key is rotated with an overlap, limited, frozen, and revoked', async () => {
+  test('a key is rotated with an overlap, limited, frozen, and revoked with the old key', async () => {
     const { page, person } = await shared.at('/developers')
     const old = await createKey(person, { name: 'Batch' })
     await page.getByRole('link', { name: /Batch/ }).click()
@@ -206,9 +209,26 @@ export const developerFlows = (world: World): void => {
     await page.getByRole('button', { name: 'Revoke' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await page.getByText('Batch revoked').waitFor()
-    await expect
-      .poll(async () => (await world.service.api.as({ bearer: fresh }).get('/v1/accounts/me')).body.error)
-      .toBe('api_key_revoked')
+    for (const bearer of [fresh, old.key])
+      await expect
+        .poll(async () => (await world.service.api.as({ bearer }).get('/v1/accounts/me')).body.error)
+        .toBe('api_key_revoked')
+  })
+
+  test('the page of a key whose successor was revoked still says that the old key works, and revokes it', async () => {
+    const { page, person } = await shared.at('/developers')
+    const old = await createKey(person, { name: 'Kiosk' })
+    const keys = '/v1/accounts/me/api-keys'
+    const [first] = (await person.api.get(keys)).body.data
+    const next = (await person.api.post(`${keys}/${first.id}/rotate`, { overlap_seconds: 3600 })).body
+    expect((await person.api.delete(`${keys}/${next.id}`)).status).toBe(200)
+    await follow(page, `/agents/${old.grantId}`)
+    await page.getByText('Old key').waitFor()
+    await expect.poll(() => page.getByRole('button', { name: 'Rotate' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await page.getByText('Kiosk revoked').waitFor()
+    await expect.poll(async () => (await old.api.get('/v1/accounts/me')).body.error).toBe('api_key_revoked')
   })
 
   test('after a lost answer the dialog still asks what it asked: a second press freezes what the first one froze, and does not unfreeze it', async () => {

@@ -66,6 +66,22 @@ export const signInFlows = (world: World): void => {
     await close()
   })
 
+  test('a sign-out that the service did not receive says so and stays on the page, and can be repeated', async () => {
+    const person = await signIn(world.service.api)
+    const { page, close } = await visitAs(world, person)
+    await page.goto('/account')
+    const signOut = page.getByRole('button', { name: 'Sign out', exact: true }).first()
+    await page.route('**/v1/auth/logout', (route) => route.abort(), { times: 1 })
+    await signOut.click()
+    await page.getByText('You couldn’t be signed out. Check your connection').waitFor()
+    expect(new URL(page.url()).pathname).toBe('/account')
+    expect((await person.api.get('/v1/accounts/me')).status).toBe(200)
+    await signOut.click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    expect((await person.api.get('/v1/accounts/me')).status).toBe(401)
+    await close()
+  })
+
   test('a person whose session ends while they fill in a form is informed, and finds the form unchanged after the sign-in', async () => {
     const person = await signIn(world.service.api)
     const { page, close } = await visitAs(world, person)

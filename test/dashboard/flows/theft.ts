@@ -9,7 +9,7 @@ import { standIn } from '../../workspaces/team.ts'
 import { addAuthenticator } from '../authenticator.ts'
 import { takeScreenshots } from '../screenshots.ts'
 import { createTeam } from '../team.ts'
-import { type Visit, visitAs } from '../visit.ts'
+import { loseFirstAnswer, type Visit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 const link = async (api: Client) => {
@@ -200,10 +200,12 @@ export const theftFlows = (world: World): void => {
     const stolen = await link(owner.api)
     const rule = { name: 'Careful', daily_limit_minor: '5000' }
     const policy = (await owner.api.post('/v1/spending-policies', rule)).body
+    const archived = (await owner.api.post('/v1/spending-policies', { name: 'Nightly', daily_limit_minor: '7000' })).body
     const thief = await signIn(world.service.api, stolen)
     const added = await addAll(world, thief)
     const looser = { version: 1, daily_limit_minor: null }
     expect((await thief.api.patch(`/v1/spending-policies/${policy.id}`, looser)).status).toBe(200)
+    expect((await thief.api.delete(`/v1/spending-policies/${archived.id}`)).status).toBe(200)
     const open = (await thief.api.post('/v1/workspaces/current/invitations', { role: 'approver' })).body
     const accomplice = await signIn(world.service.api)
     expect((await accomplice.api.post('/v1/workspaces/invitations/accept', { token: open.token })).status).toBe(200)
@@ -219,9 +221,17 @@ export const theftFlows = (world: World): void => {
     await page.getByRole('heading', { name: 'Also ended' }).waitFor()
     await expect.poll(() => dialog.getByText('Ended', { exact: true }).count()).toBe(4)
     await expect.poll(() => dialog.getByText('Suspended', { exact: true }).count()).toBe(1)
-    await dialog.getByRole('button', { name: 'Undo' }).click()
-    await dialog.getByRole('button', { name: 'Undone' }).waitFor()
+    const undo = (name: string) => dialog.locator('.item', { hasText: name }).getByRole('button', { name: 'Undo', exact: true })
+    await undo('Careful').click()
     await expect.poll(async () => (await owner.api.get(`/v1/spending-policies/${policy.id}`)).body.daily_limit_minor).toBe('5000')
+    // A repeat after a lost answer makes no second policy.
+    await loseFirstAnswer(page, '/v1/spending-policies')
+    await undo('Nightly').click()
+    await page.getByText('The service could not be reached').waitFor()
+    await undo('Nightly').click()
+    await expect.poll(() => dialog.getByRole('button', { name: 'Undone' }).count()).toBe(2)
+    const policies: Json[] = (await owner.api.get('/v1/spending-policies?status=active')).body.data
+    expect(policies.map(({ name }) => name).sort()).toEqual(['Careful', 'Nightly'])
     expect(await world.inspector.inBothThemes(page)).toEqual([])
     await takeScreenshots(page, 'ended-wallet')
     await expect.poll(async () => (await thief.api.get('/v1/accounts/me')).status).toBe(401)

@@ -1,10 +1,12 @@
+import type { Request } from 'playwright-core'
 import { expect, test } from 'vitest'
+import type { Json } from '../../harness/client.ts'
 import { newBeneficiary } from '../../harness/money.ts'
 import { newWallet, signIn } from '../../harness/people.ts'
 import { standIn } from '../../workspaces/team.ts'
 import { takeScreenshots } from '../screenshots.ts'
 import { createTeam } from '../team.ts'
-import { follow, visit, visitAs } from '../visit.ts'
+import { follow, loseFirstAnswer, visit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 export const workspaceFlows = (world: World): void => {
@@ -59,6 +61,97 @@ export const workspaceFlows = (world: World): void => {
     await there.close()
   })
 
+  test('a member who leaves a team, or is removed from it, goes on in the personal workspace, on the same page', async () => {
+    world.service.clock.set(new Date())
+    const team = await createTeam(world.service)
+    const [leaver, removed] = [await team.join('viewer', 'Njeri Mwangi'), await team.join('viewer', 'Amina Otieno')]
+    const visits = []
+    for (const person of [leaver, removed]) {
+      await standIn(person, team.workspaceId)
+      visits.push(await visitAs(world, person))
+    }
+    const [here, there] = visits
+    if (!here || !there) throw new Error('two members visit')
+    await here.page.goto('/workspace')
+    await here.page.getByRole('button', { name: 'Leave' }).click()
+    await here.page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click()
+    await here.page.getByText('You left Savannah Coffee').waitFor()
+    await here.page.getByRole('button', { name: 'Workspace Personal' }).first().waitFor()
+
+    // The page learns of the removal only when it is loaded again.
+    await there.page.route('**/v1/notifications/stream*', () => {})
+    await there.page.goto('/beneficiaries?q=kiambu')
+    await there.page.getByText('Roastery Kiambu').waitFor()
+    const { data } = (await team.within(team.owner).get('/v1/workspaces/current/members')).body
+    const { id } = data.find(({ account_id }: Json) => account_id === removed.accountId)
+    const headers = { 'workspace-id': team.workspaceId }
+    expect((await team.owner.api.delete(`/v1/workspaces/current/members/${id}`, { headers })).status).toBe(200)
+    await there.page.reload()
+    await there.page.getByText('You no longer have access to that workspace. You’re now in Personal.').waitFor()
+    await there.page.getByRole('button', { name: 'Workspace Personal' }).first().waitFor()
+    expect(new URL(there.page.url()).pathname + new URL(there.page.url()).search).toBe('/beneficiaries?q=kiambu')
+    for (const person of [leaver, removed]) await expect.poll(async () => (await person.api.get('/v1/payments')).status).toBe(200)
+    await here.close()
+    await there.close()
+  })
+
+  test('an invitation whose answer was lost is replaced by one press, and its new link stays until the person closes it', async () => {
+    world.service.clock.set(new Date())
+    const owner = await signIn(world.service.api)
+    const { page, close } = await visitAs(world, owner)
+    await page.goto('/workspace')
+    await page.getByRole('button', { name: 'Invite' }).click()
+    await loseFirstAnswer(page, '/v1/workspaces/current/invitations')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Create invitation' }).click()
+    await dialog.getByText('The service could not be reached').waitFor()
+    await dialog.getByRole('button', { name: 'Create invitation' }).click()
+    await dialog.getByText('The invitation was created, but the response did not arrive').waitFor()
+    expect(await dialog.locator('[data-secret]').count()).toBe(0)
+    expect(await world.inspector.inBothThemes(page, 'dialog')).toEqual([])
+    await takeScreenshots(page, 'invitation-lost')
+    await dialog.getByRole('button', { name: 'Cancel it and create another' }).click()
+    const link = new URL((await dialog.locator('[data-secret]').textContent()) ?? '')
+    const preview = await owner.api.post('/v1/workspaces/invitations/preview', { token: link.hash.slice(1) })
+    expect(preview.body.status).toBe('pending')
+    const { data } = (await owner.api.get('/v1/workspaces/current/invitations')).body
+    expect(data.map(({ status }: Json) => status)).toEqual(['pending', 'revoked'])
+    for (const _ of [1, 2]) await page.keyboard.press('Escape')
+    await page.mouse.click(2, 2)
+    expect(await dialog.locator('[data-secret]').isVisible()).toBe(true)
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await close()
+  })
+
+  test('a form that is sent again as it was after a lost answer repeats its first request, although another was sent in between', async () => {
+    const person = await signIn(world.service.api)
+    const { page, close } = await visitAs(world, person)
+    await page.goto('/workspace/new')
+    const name = page.getByLabel('Name', { exact: true })
+    const create = page.getByRole('button', { name: 'Create workspace' })
+    await loseFirstAnswer(page, '/v1/workspaces')
+    const isOther = (request: Request) => request.postDataJSON()?.name === 'Other'
+    await page.route(
+      ({ pathname }) => pathname === '/v1/workspaces',
+      (route) => (isOther(route.request()) ? route.abort() : route.fallback()),
+    )
+    await name.fill('Duka Ltd')
+    await create.click()
+    await page.getByText('The service could not be reached').waitFor()
+    await name.fill('Other')
+    const failed = page.waitForEvent('requestfailed', isOther)
+    await create.click()
+    await failed
+    await expect.poll(() => create.getAttribute('aria-busy')).toBe(null)
+    await name.fill('Duka Ltd')
+    await create.click()
+    await page.getByRole('button', { name: 'Workspace Duka Ltd' }).first().waitFor()
+    const { data } = (await person.api.get('/v1/workspaces')).body
+    expect(data.map(({ workspace }: Json) => workspace.name).sort()).toEqual(['Duka Ltd', 'Personal'])
+    await close()
+  })
+
   test('the emergency stop stops all payments, and every page says so until it is undone', async () => {
     const person = await signIn(world.service.api)
     const beneficiary = await newBeneficiary(person.api)
@@ -90,6 +183,10 @@ export const workspaceFlows = (world: World): void => {
       Object.assign(person, renewed)
       await standIn(person, team.workspaceId)
     }
+    const there = await visitAs(world, approver)
+    const stream = there.page.waitForResponse(/notifications\/stream/)
+    await there.page.goto('/')
+    await stream
     const here = await visitAs(world, team.owner)
     await here.page.goto('/')
     await here.page.getByText('without the other workspaces’ rules').waitFor()
@@ -100,8 +197,7 @@ export const workspaceFlows = (world: World): void => {
     await here.page.getByText('You requested to move KES 20,000').waitFor()
     await takeScreenshots(here.page, 'separation-waits')
 
-    const there = await visitAs(world, approver)
-    await there.page.goto('/')
+    // The approver's open page learns of it by an event.
     await there.page.getByText('Wanjiku Kamau requested to move KES 20,000').waitFor()
     // A decision in the inbox works too, which is then not empty.
     await there.page.getByRole('navigation', { name: 'Main' }).first().getByRole('link', { name: 'Approvals' }).click()

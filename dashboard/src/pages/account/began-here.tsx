@@ -5,7 +5,7 @@ import { t } from '../../lib/language.ts'
 import { shortAddress, statusText } from '../../lib/words.ts'
 import { Button, type IconName } from '../../ui/button.tsx'
 import { ChoiceField } from '../../ui/field.tsx'
-import { Confirm, Dialog, useChange } from '../../ui/form.tsx'
+import { Confirm, Dialog, type Keyed, useChange } from '../../ui/form.tsx'
 import { Item, Rows } from '../../ui/listing.tsx'
 import { Badge, Time } from '../../ui/page.tsx'
 import { identityName } from '../../ui/provider-mark.tsx'
@@ -130,17 +130,19 @@ const thingsOf = (began: NonNullable<BeganHere>): Thing[] => {
 }
 
 /** Sends the complete undo request that the service provided, typed by its method. */
-const sendUndo = ({ id, workspace_id: workspace, undo: { method, body } }: Loosened) => {
+const sendUndo = ({ id, workspace_id: workspace, undo: { method, body } }: Loosened, keyed: Keyed) => {
   const there = inWorkspace(workspace)
-  if (method === 'POST')
-    return api.POST('/v1/spending-policies', { body: body as Body<'/v1/spending-policies', 'post'>, ...there })
+  if (method === 'POST') {
+    const { headers, ...request } = keyed(body as Body<'/v1/spending-policies', 'post'>)
+    return api.POST('/v1/spending-policies', { ...request, headers: { ...headers, ...there.headers } })
+  }
   if (method === 'DELETE') return api.DELETE('/v1/spending-policies/{id}/pending-change', { path: { id }, ...there })
   const change = body as Body<'/v1/spending-policies/{id}', 'patch'>
   return api.PATCH('/v1/spending-policies/{id}', { path: { id }, body: change, ...there })
 }
 
 const UndoButton = ({ policy }: { policy: Loosened }) => {
-  const undoing = useChange<unknown>(() => sendUndo(policy), {
+  const undoing = useChange<unknown>((keyed) => sendUndo(policy, keyed), {
     announcement: tAccount('undone.what', { name: policy.name }),
     outdates: ['policies'],
     announcesFailure: true,

@@ -80,7 +80,7 @@ export const FreezeButton = ({ by, asIcon = false }: { by: By; asIcon?: boolean 
 /** A key, a connected agent or a device that acts for someone in this workspace. */
 export type Agent = Schemas['Grant'] & { account_id: string; own: boolean }
 
-const isLive = ({ revoked_at: revoked, expires_at: expires }: Schemas['Grant']): boolean =>
+export const isLive = ({ revoked_at: revoked, expires_at: expires }: Schemas['Grant']): boolean =>
   revoked === null && (expires === null || Date.parse(expires) > now())
 
 const newestUse = (a: Agent, b: Agent): number =>

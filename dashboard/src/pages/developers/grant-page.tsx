@@ -13,6 +13,7 @@ import { DialogButton, FormDialog, useChange } from '../../ui/form.tsx'
 import { laterPage } from '../../ui/later.tsx'
 import { ControlsFields } from '../../ui/limits.tsx'
 import { EmptyCard, Failure, Page, SkeletonCard } from '../../ui/page.tsx'
+import { isLive } from '../agents/agents.tsx'
 import { tAgent } from '../agents/texts.ts'
 import { GrantActions, GrantUsage, GrantView } from './grant-view.tsx'
 import { SecretDialog } from './secret-dialog.tsx'
@@ -33,8 +34,8 @@ const Ends = ({ of: { key_prefix: start, last_four: end } }: { of: ApiKey }) => 
   </span>
 )
 
-const revokeAgent = (id: string) => api.DELETE('/v1/accounts/me/grants/{id}', { path: { id } })
-const revokeKey = (id: string) => api.DELETE('/v1/accounts/me/api-keys/{id}', { path: { id } })
+/** Ends every key of the grant. The end of the newest alone would leave the old one working until its overlap ends. */
+const revoke = (id: string) => api.DELETE('/v1/accounts/me/grants/{id}', { path: { id } })
 
 /** Page of a key or an agent: its limits and use, its payments, and every way to stop it. */
 const GrantPage = ({ grant }: { grant: Grant }) => {
@@ -44,7 +45,7 @@ const GrantPage = ({ grant }: { grant: Grant }) => {
   const [limits, setLimits] = useState(raise !== null)
   const [newest, old] = useSecrets(grant)
   const agent = grant.kind === 'oauth'
-  const live = grant.revoked_at === null && (agent || newest === undefined || newest.status === 'active')
+  const live = isLive(grant)
   return (
     <Page
       title={newest?.name ?? grant.label}
@@ -54,10 +55,10 @@ const GrantPage = ({ grant }: { grant: Grant }) => {
           <GrantActions
             grant={grant}
             own
-            revoke={agent || !newest ? () => revokeAgent(grant.id) : () => revokeKey(newest.id)}
+            revoke={() => revoke(grant.id)}
             effect={agent ? tAgent('revoke.agent') : tAgent('revoke.key')}
           >
-            {newest && (
+            {newest?.status === 'active' && (
               <DialogButton dialog={(close) => <RotateKey apiKey={newest} onClose={close} />}>{tAgent('rotate')}</DialogButton>
             )}
           </GrantActions>

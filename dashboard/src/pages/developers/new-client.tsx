@@ -57,6 +57,7 @@ const MadeClient = ({ made, onClose }: { made: Answer<'/v1/oauth/register', 'pos
     <Dialog
       title={made.client_name}
       onClose={onClose}
+      stays
       wide
       footer={
         <Button variant="primary" onClick={onClose}>

@@ -21,6 +21,7 @@ export const SecretDialog = ({ title, made, onClose }: { title: string; made: Ma
     <Dialog
       title={title}
       onClose={onClose}
+      stays={key !== undefined}
       footer={
         key === undefined ? (
           <Button variant="primary" busy={again.isPending} onClick={() => again.mutate(current)}>

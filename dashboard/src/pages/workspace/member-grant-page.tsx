@@ -4,6 +4,7 @@ import { useEvery } from '../../api/use-every.ts'
 import { t } from '../../lib/language.ts'
 import { capitalized } from '../../lib/words.ts'
 import { Failure, Notice, Page, SkeletonCard } from '../../ui/page.tsx'
+import { isLive } from '../agents/agents.tsx'
 import { GrantActions, GrantView, RevokeButton } from '../developers/grant-view.tsx'
 import { tWork } from './texts.ts'
 
@@ -30,7 +31,7 @@ const revoke = (id: string) => api.DELETE('/v1/workspaces/current/grants/{id}', 
 
 const Detail = ({ grant }: { grant: Schemas['WorkspaceGrant'] }) => {
   const people = usePeople()
-  const live = grant.revoked_at === null
+  const live = isLive(grant)
   return (
     <Page
       title={grant.label}

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import {
+  type Answer,
   api,
   type Body,
   chooseWorkspace,
@@ -16,7 +17,7 @@ import { Button, Secret } from '../../ui/button.tsx'
 import { ChoiceField, fieldsOf, TextField } from '../../ui/field.tsx'
 import { ConfirmButton, Dialog, DialogButton, FormDialog, useChange } from '../../ui/form.tsx'
 import { Current, Item, List, Listing } from '../../ui/listing.tsx'
-import { Badge, Empty, StatusBadge, TextNotice, Time } from '../../ui/page.tsx'
+import { Badge, Empty, Failure, StatusBadge, TextNotice, Time } from '../../ui/page.tsx'
 import { type Role, roleChoices } from './roles.ts'
 import { tWork } from './texts.ts'
 
@@ -136,8 +137,10 @@ const RemoveMember = ({ member }: { member: Member }) => {
   )
 }
 
+const revokeInvitation = (id: string) => api.DELETE('/v1/workspaces/current/invitations/{id}', { path: { id } })
+
 const InvitationRow = ({ invitation }: { invitation: Schemas['Invitation'] }) => {
-  const revoke = useChange(() => api.DELETE('/v1/workspaces/current/invitations/{id}', { path: { id: invitation.id } }), {
+  const revoke = useChange(() => revokeInvitation(invitation.id), {
     announcement: tWork('invitation.cancelled'),
     outdates: ['invitations'],
     announcesFailure: true,
@@ -208,34 +211,68 @@ const addressing = (to: string) => {
   return text.startsWith('0x') ? { wallet_address: text } : { email: text }
 }
 
+const path = '/v1/workspaces/current/invitations'
+type Invited = Answer<typeof path, 'post'>
+
+/** Shows the link once. If the first answer was lost, the link is lost too, and the person can replace the invitation. */
+const InvitationLink = ({ made, onClose }: { made: Invited; onClose: () => void }) => {
+  const { workspace } = useSession()
+  const delivery = useQuery(notificationSettingsQuery).data?.delivery ?? 'off'
+  const again = useChange(
+    async (keyed, { id, role, email, wallet_address: wallet }: Invited): Promise<Invited> => {
+      await revokeInvitation(id)
+      return api.POST(path, keyed({ role, ...(email && { email }), ...(wallet && { wallet_address: wallet }) }, id))
+    },
+    { outdates: ['invitations'] },
+  )
+  const current = again.data ?? made
+  const { token, email } = current
+  const mailedTo = delivery === 'off' ? null : email
+  const isLost = token === undefined && mailedTo === null
+  return (
+    <Dialog
+      title={tWork('invitation.its_link')}
+      onClose={onClose}
+      stays={token !== undefined}
+      footer={
+        isLost ? (
+          <Button variant="primary" busy={again.isPending} onClick={() => again.mutate(current)}>
+            {tWork('invitation.again')}
+          </Button>
+        ) : (
+          <Button variant="primary" onClick={onClose}>
+            {tWork('done')}
+          </Button>
+        )
+      }
+    >
+      {isLost ? (
+        <TextNotice tone="warn" title={tWork('invitation.lost')} live>
+          {tWork('invitation.lost_note')}
+        </TextNotice>
+      ) : (
+        <TextNotice tone="info">
+          {mailedTo === null
+            ? tWork('invitation.once', { name: workspace.name })
+            : tWork(token === undefined ? 'invitation.mailed_lost' : 'invitation.mailed', { email: mailedTo })}
+        </TextNotice>
+      )}
+      {token !== undefined && <Secret label={tWork('invitation.link')} value={`${location.origin}/invitation#${token}`} />}
+      <Failure error={again.error} />
+    </Dialog>
+  )
+}
+
 const Invite = ({ onClose }: { onClose: () => void }) => {
   const { membership, workspace } = useSession()
   const { value, set } = useFields<{ role: Role; to: string }>({ role: 'approver', to: '' })
   const delivery = useQuery(notificationSettingsQuery).data?.delivery ?? 'off'
-  const create = useChange(
-    (keyed) => api.POST('/v1/workspaces/current/invitations', keyed({ role: value.role, ...addressing(value.to) })),
-    { announcement: tWork('invitation.created'), outdates: ['invitations'] },
-  )
+  const create = useChange((keyed) => api.POST(path, keyed({ role: value.role, ...addressing(value.to) })), {
+    announcement: tWork('invitation.created'),
+    outdates: ['invitations'],
+  })
   const field = fieldsOf(value, set, create.error)
-  if (create.data)
-    return (
-      <Dialog
-        title={tWork('invitation.its_link')}
-        onClose={onClose}
-        footer={
-          <Button variant="primary" onClick={onClose}>
-            {tWork('done')}
-          </Button>
-        }
-      >
-        <TextNotice tone="info">
-          {create.data.email !== null && delivery !== 'off'
-            ? tWork('invitation.mailed', { email: create.data.email })
-            : tWork('invitation.once', { name: workspace.name })}
-        </TextNotice>
-        <Secret label={tWork('invitation.link')} value={`${location.origin}/invitation#${create.data.token ?? ''}`} />
-      </Dialog>
-    )
+  if (create.data) return <InvitationLink made={create.data} onClose={onClose} />
   return (
     <FormDialog
       title={tWork('invite_to', { name: workspace.name })}
