@@ -68,6 +68,32 @@ export const paymentFlows = (world: World): void => {
     await close()
   })
 
+  test('a beneficiary that requires a reference is paid on the page, and a repeated reference is warned about before', async () => {
+    const payer = await newPayer(world)
+    const paybill = { payment_rail: 'MPESA_B2B', destination: '888880', account_reference_required: true }
+    const water = await newBeneficiary(payer.api, { display_name: 'Nairobi Water', ...paybill })
+    await payer.api.post('/v1/payments', { beneficiary_id: water, amount_minor: '120000', account_reference: 'INV-1' })
+    const { page, complaints, close } = await visitAs(world, payer)
+    await page.goto(`/payments/new?beneficiary=${water}`)
+    await page.getByLabel('Amount').fill('1200')
+    await page.getByRole('heading', { name: 'It will be refused' }).waitFor()
+    const warning = page.getByText('This repeats the amount and reference of an earlier payment')
+    await page.getByLabel('Account reference').fill('INV-1')
+    await page.getByRole('heading', { name: 'It will be sent right away' }).waitFor()
+    await warning.waitFor()
+    await page.getByLabel('Account reference').fill('INV-2')
+    await warning.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: /Review KES/ }).click()
+    await page.getByRole('heading', { name: /Pay KES\s1,200 to Nairobi Water\?/ }).waitFor()
+    await page.getByText('INV-2').waitFor()
+    await page.getByRole('button', { name: /Send KES/ }).click()
+    await page.getByText('Waiting for M-PESA').waitFor()
+    const [paid] = (await payer.api.get('/v1/payments')).body.data
+    expect(paid).toMatchObject({ account_reference: 'INV-2', amount_minor: '120000' })
+    expect(complaints).toEqual([])
+    await close()
+  })
+
   test('what is pressed without a connection fails at once, and is not done when the connection is back', async () => {
     const payer = await newPayer(world)
     const { page, close } = await visitAs(world, payer)

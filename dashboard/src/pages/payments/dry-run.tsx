@@ -16,6 +16,7 @@ import { tPay } from './texts.ts'
 export type Draft = {
   beneficiary_id: string
   amount_minor: string
+  account_reference?: string
   payment_type?: string
   mandate_id?: string
   execute_at?: string
@@ -204,7 +205,7 @@ export const emptyPayment: PaymentFields = {
 }
 
 /** Body of the dry run. Null while the beneficiary, the amount or the time is missing or invalid. */
-export const draftOf = ({ beneficiary, amount, type, mandate, time }: PaymentFields): Draft | null => {
+export const draftOf = ({ beneficiary, amount, reference, type, mandate, time }: PaymentFields): Draft | null => {
   const minor = parseMajor(amount)
   if (beneficiary === '' || minor === null || minor === '0') return null
   const read = readSendTime(time)
@@ -212,15 +213,15 @@ export const draftOf = ({ beneficiary, amount, type, mandate, time }: PaymentFie
   return {
     beneficiary_id: beneficiary,
     amount_minor: minor,
+    ...(reference.trim() && { account_reference: reference.trim() }),
     ...(type.trim() && { payment_type: type.trim() }),
     ...(mandate && { mandate_id: mandate }),
     ...(read.at !== null && { execute_at: read.at }),
   }
 }
 
-export const bodyOf = (draft: Draft, { reference, narrative, purposeCode }: PaymentFields) => ({
+export const bodyOf = (draft: Draft, { narrative, purposeCode }: PaymentFields) => ({
   ...draft,
-  ...(reference.trim() && { account_reference: reference.trim() }),
   ...(narrative.trim() && { narrative: narrative.trim() }),
   ...(purposeCode.trim() && { purpose_code: purposeCode.trim().toUpperCase() }),
 })

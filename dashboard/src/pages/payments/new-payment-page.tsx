@@ -283,7 +283,7 @@ export const ReviewPayment = ({ fields, draft, beneficiary, decision, verdict, b
             ),
             [tPay('sent')]: draft.execute_at && dueWords(draft.execute_at),
             [t('purpose')]: fields.narrative.trim(),
-            [t('account_reference')]: fields.reference.trim(),
+            [t('account_reference')]: draft.account_reference,
             [t('purpose_code')]: fields.purposeCode.trim().toUpperCase(),
             [t('type')]: fields.type.trim() && typeLabel(fields.type.trim()),
             [tPay('from')]: workspace.name,
