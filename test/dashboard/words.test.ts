@@ -3,7 +3,7 @@ import type { Schemas } from '../../client/src/route-types.ts'
 import { plainWords } from '../../dashboard/src/lib/field-words.ts'
 import { warningsOfList } from '../../dashboard/src/lib/list-warnings.ts'
 import { decisionReason } from '../../dashboard/src/lib/rule-words.ts'
-import { nameAmong, statusCount } from '../../dashboard/src/lib/words.ts'
+import { groupDigits, nameAmong, parseMajor, statusCount } from '../../dashboard/src/lib/words.ts'
 import { activityOfList, activityWords } from '../../dashboard/src/pages/workspace/activity-words.ts'
 import { paymentStatuses } from '../../src/db/transitions.ts'
 import { workspaceAuditActions } from '../../src/events/audit-actions.ts'
@@ -164,6 +164,25 @@ test('what happened to the payments of one list is one sentence, with their sum'
 test.each(paymentStatuses)('payments that are %s are counted in words', (status) => {
   expect(statusCount(1, status)).toMatch(/^1 [a-z ]+$/)
   expect(statusCount(2, status)).toMatch(/^2 (?!needs)[a-z ]+$/)
+})
+
+test.each([
+  ['1500', '150000'],
+  ['1,500.5', '150050'],
+  ['1500.', '150000'],
+  ['1 500', '150000'],
+  ['1.500,50', '150050'],
+  ['12,500', '1250000'],
+  ['12,50', null],
+  ['12,5', null],
+  ['1,2345', null],
+  ['1.500', null],
+  ['1500.555', null],
+  ['-5', null],
+  ['', null],
+])('the typed amount “%s” is %s in minor units', (typed, minor) => {
+  expect(parseMajor(typed)).toBe(minor)
+  expect(parseMajor(groupDigits(typed))).toBe(minor)
 })
 
 test('only one who is not among all members is a former member; while they load, or where they cannot be read, someone', () => {

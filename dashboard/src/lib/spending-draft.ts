@@ -1,7 +1,7 @@
 import type { DuplicateAnswer, NewPayeeAnswer } from '../../../src/lib/policy-answers.ts'
 import type { Schemas } from '../api/queries.ts'
 import { tLimit } from './limit-texts.ts'
-import { editableMajor, parseMajor, shortMoney } from './words.ts'
+import { editableMajor, isUnreadable, parseMajor, shortMoney } from './words.ts'
 
 /** Limits that policies share with keys and agents. */
 export const limitLabels = {
@@ -32,8 +32,6 @@ export const raisedLimits = (text: string | null): Partial<LimitsDraft> => {
   })
   return Object.fromEntries(raised)
 }
-
-export const isUnreadable = (amount: string): boolean => amount.trim() !== '' && parseMajor(amount) === null
 
 /** Typed amounts in minor units; null for an empty one. The whole result is null if any amount is invalid. */
 export const limitsOf = (draft: LimitsDraft): Record<LimitName, string | null> | null =>

@@ -1,4 +1,5 @@
 import type { Schemas } from '../../../client/src/route-types.ts'
+import { readPositive } from '../../../src/lib/money.ts'
 import { isKey, type Key, locale, t } from './language.ts'
 
 /** "a", "a and b", "a, b and c" */
@@ -124,17 +125,15 @@ export const sumMinor = (amounts: readonly string[]): string => amounts.reduce((
 
 export const unreadableAmount = t('unreadable_amount')
 
-/** Parses typed text ("1,500", "1500.5") to minor units; null if invalid. */
-export const parseMajor = (text: string): string | null => {
-  const match = /^(\d{1,15})(?:\.(\d{0,2}))?$/.exec(text.replace(/[,\s\u00a0]/g, ''))
-  if (!match?.[1]) return null
-  return BigInt(match[1] + (match[2] ?? '').padEnd(2, '0')).toString()
-}
+/** Parses typed text ("1,500", "1500.5", "1500.") to minor units; null if invalid or ambiguous ("12,50"). */
+export const parseMajor = (text: string): string | null => readPositive(text.replace(/\.$/, ''), '')?.toString() ?? null
 
-/** Groups digits while typing: "12345.5" becomes "12,345.5". Invalid text stays as it is. */
+export const isUnreadable = (amount: string): boolean => amount.trim() !== '' && parseMajor(amount) === null
+
+/** Groups digits while typing: "12345.5" becomes "12,345.5". Text with anything else in it stays as it is. */
 export const groupDigits = (text: string): string => {
-  const match = /^(\d[\d,]*)(\.\d{0,2})?$/.exec(text)
-  return match?.[1] ? match[1].replaceAll(',', '').replace(/\B(?=(\d{3})+$)/g, ',') + (match[2] ?? '') : text
+  const [, whole, cents = ''] = /^(\d+)(\.\d{0,2})?$/.exec(text) ?? []
+  return whole === undefined ? text : whole.replace(/\B(?=(\d{3})+$)/g, ',') + cents
 }
 
 /** Value for an amount field: "1500", "1500.50". */

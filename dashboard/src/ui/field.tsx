@@ -1,6 +1,6 @@
 import { type ComponentProps, type ReactNode, useId } from 'react'
 import { t } from '../lib/language.ts'
-import { groupDigits } from '../lib/words.ts'
+import { groupDigits, isUnreadable, unreadableAmount } from '../lib/words.ts'
 import { cx, Icon } from './button.tsx'
 import { fieldError } from './page.tsx'
 
@@ -164,9 +164,18 @@ const caretAfter = (grouped: string, before: string): number => {
   return index
 }
 
+/**
+ * Whether an edit leaves no commas in the text but those of the grouping: the person typed digits, or deleted something. Any
+ * other comma, such as a pasted one, may separate cents, so the text stays as it is.
+ */
+const leavesGroups = (before: string, edit: Event): boolean =>
+  before === groupDigits(before.replaceAll(',', '')) &&
+  edit instanceof InputEvent &&
+  (edit.inputType.startsWith('delete') || /^[\d.]+$/.test(edit.data ?? ''))
+
 /** Accepts an amount as people write it. `parseMajor` converts it to minor units. */
-export const MoneyField = ({ value, onChange, currency, large = false, autoFocus = false, ...field }: MoneyProps) => (
-  <Field {...field}>
+export const MoneyField = ({ value, onChange, currency, large = false, autoFocus = false, error, ...field }: MoneyProps) => (
+  <Field {...field} error={isUnreadable(value) ? unreadableAmount : error}>
     {(wiring) => (
       <div className={cx('money-input', large && 'money-input-large')}>
         <span aria-hidden="true">{currency}</span>
@@ -179,10 +188,12 @@ export const MoneyField = ({ value, onChange, currency, large = false, autoFocus
           // biome-ignore lint/a11y/noAutofocus: the one field that a page was opened for
           autoFocus={autoFocus}
           value={groupDigits(value)}
-          onChange={({ target }) => {
-            const grouped = groupDigits(target.value)
-            const caret = caretAfter(grouped, target.value.slice(0, target.selectionStart ?? undefined))
+          onChange={({ target, nativeEvent }) => {
+            const typed = target.value
+            const grouped = groupDigits(leavesGroups(groupDigits(value), nativeEvent) ? typed.replaceAll(',', '') : typed)
             onChange(grouped)
+            if (grouped === typed) return
+            const caret = caretAfter(grouped, typed.slice(0, target.selectionStart ?? undefined))
             requestAnimationFrame(() => target.setSelectionRange(caret, caret))
           }}
         />

@@ -7,22 +7,19 @@ import {
   type Controls,
   type ControlsDraft,
   controlsOf,
-  isUnreadable,
   type LimitName,
   limitLabels,
   limitNames,
   type Spending,
 } from '../lib/spending-draft.ts'
-import { moneyText, unreadableAmount } from '../lib/words.ts'
+import { moneyText } from '../lib/words.ts'
 import { BeneficiariesField } from './beneficiary-field.tsx'
 import { ChoiceField, fieldsOf, MoneyField, SelectField } from './field.tsx'
 import { PaymentTypesField } from './pick-many.tsx'
 
 type LimitProps = Omit<Parameters<typeof MoneyField>[0], 'label' | 'optional'> & { name: LimitName }
 
-export const LimitField = ({ name, ...field }: LimitProps) => (
-  <MoneyField label={limitLabels[name]} optional {...field} {...(isUnreadable(field.value) && { error: unreadableAmount })} />
-)
+export const LimitField = ({ name, ...field }: LimitProps) => <MoneyField label={limitLabels[name]} optional {...field} />
 
 /** Explanation of each answer about new beneficiaries. */
 const newPayeeMeaning: Readonly<Record<ControlsDraft['new_payees'], string>> = {

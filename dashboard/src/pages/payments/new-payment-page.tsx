@@ -8,7 +8,7 @@ import { useDraft } from '../../lib/drafts.ts'
 import { t } from '../../lib/language.ts'
 import { railFacts, typeLabel } from '../../lib/rails.ts'
 import type { Decision } from '../../lib/rule-words.ts'
-import { editableMajor, feeWords, moneyText, parseMajor, shortMoney, unreadableAmount } from '../../lib/words.ts'
+import { editableMajor, feeWords, moneyText, shortMoney } from '../../lib/words.ts'
 import { Allowed, useSession } from '../../shell/session.tsx'
 import { BeneficiaryField } from '../../ui/beneficiary-field.tsx'
 import { Button, LinkButton, Submit } from '../../ui/button.tsx'
@@ -165,7 +165,6 @@ const Fields = ({ form: { value, set }, beneficiaries, error }: FieldsProps) => 
   const mandates = useMandateOptions()
   const beneficiary = beneficiaries.find(value.beneficiary)
   const field = fieldsOf(value, set, error)
-  const unreadable = value.amount !== '' && parseMajor(value.amount) === null
   return (
     <div className="stack">
       <BeneficiaryField
@@ -182,7 +181,6 @@ const Fields = ({ form: { value, set }, beneficiaries, error }: FieldsProps) => 
         large
         autoFocus={value.beneficiary !== ''}
         {...field('amount', 'amount_minor')}
-        {...(unreadable && { error: unreadableAmount })}
         currency={currency}
         hint={balance && tPay('amount_available', { amount: moneyText(balance.available_minor, currency) })}
       />

@@ -69,7 +69,6 @@ const TopUpForm = () => {
         {...field('amount', 'amount_minor')}
         currency={currency}
         hint={tTopUp('amount.hint')}
-        {...(value.amount !== '' && minor === null && { error: tTopUp('amount.problem') })}
       />
       <div className="row row-tight">
         {quick.map((amount) => (
