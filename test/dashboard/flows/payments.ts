@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { parseId } from '../../../src/lib/ids.ts'
 import { fund, newBeneficiary } from '../../harness/money.ts'
 import { signIn } from '../../harness/people.ts'
+import { deliver, lastOrder, pay as payTo, transferCallback } from '../../rails-flows/scene.ts'
 import { standIn } from '../../workspaces/team.ts'
 import { createTeam } from '../team.ts'
 import { follow, visitAs } from '../visit.ts'
@@ -361,6 +362,27 @@ export const paymentFlows = (world: World): void => {
     await page.getByText('The money may have moved. We’re checking').waitFor()
     await page.getByText(/^Last asked .+, next .+\.$/).waitFor()
     world.service.clock.set(new Date())
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('a payment that failed and was paid after all says so with its receipt, and is not offered again', async () => {
+    const payer = await newPayer(world)
+    const id = await payTo(payer, { payment_rail: 'PESALINK', destination: '99990001', bank_code: '57' })
+    await world.service.settle()
+    const order = lastOrder(world.service)
+    const { page, complaints, close } = await visitAs(world, payer)
+    await page.goto(`/payments/${id}`)
+    const [again, back] = [page.getByRole('link', { name: 'Pay again' }), page.getByText('The money is back in the balance')]
+    await again.waitFor()
+    await back.waitFor()
+    await deliver(order.resultUrl, transferCallback(order))
+    await world.service.settle()
+    await page.getByText('This payment was paid after all').waitFor()
+    await page.getByText(/then confirmed KES\s1,500\.00 on .*Don’t pay again/).waitFor()
+    await page.getByLabel('What happened').getByText(`, ${order.receipt}`).waitFor()
+    await page.getByRole('button', { name: new RegExp(order.receipt) }).waitFor()
+    expect([await again.count(), await back.count()]).toEqual([0, 0])
     expect(complaints).toEqual([])
     await close()
   })

@@ -8,7 +8,8 @@ import type { Choice } from '../../lib/approval-subject.ts'
 import { t } from '../../lib/language.ts'
 import { failedTitle } from '../../lib/payment-end.ts'
 import { failureFix, failureWords, providerOf, railFacts, typeLabel } from '../../lib/rails.ts'
-import { feeWords, shortMoney } from '../../lib/words.ts'
+import { fullTime } from '../../lib/time.ts'
+import { feeWords, moneyText, shortMoney } from '../../lib/words.ts'
 import { LoadState, useSession } from '../../shell/session.tsx'
 import { Button, CopyButton, CopyText, LinkButton } from '../../ui/button.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
@@ -87,12 +88,23 @@ const LastAsked = ({ payment }: { payment: Payment }) => {
 
 /** Tells before the details whether the money may have moved or has come back. */
 export const PaymentNotices = ({ payment }: { payment: Payment }) => {
+  const { late_success: late } = payment
   if (payment.status === 'unknown')
     return (
       <Notice tone="warn" title={t('unknown.title')}>
         <p className="quiet">{tPay('unknown.note', { providerOf: providerOf(payment.payment_rail) })}</p>
         <LastAsked payment={payment} />
       </Notice>
+    )
+  if (late)
+    return (
+      <TextNotice tone="warn" title={tPay('paid_late')}>
+        {tPay('paid_late.note', {
+          provider: providerOf(payment.payment_rail),
+          amount: moneyText(late.amount_minor, payment.currency),
+          at: fullTime(late.at),
+        })}
+      </TextNotice>
     )
   if (payment.status === 'failed')
     return (
@@ -102,6 +114,8 @@ export const PaymentNotices = ({ payment }: { payment: Payment }) => {
     )
   return null
 }
+
+const receiptOf = ({ provider_receipt: receipt, late_success: late }: Payment): string | null => receipt ?? late?.receipt ?? null
 
 /** Facts of the payment. The requester's metadata is separate, because its names may look like labels of this page. */
 export const PaymentFacts = ({ payment }: { payment: Payment }) => (
@@ -122,9 +136,7 @@ export const PaymentFacts = ({ payment }: { payment: Payment }) => (
         [t('requested_by')]: <Requester by={payment.initiated_by} stops />,
         [t('mandate')]: payment.mandate_id && <Link href={`/mandates/${payment.mandate_id}`}>{tPay('mandate.used')}</Link>,
         [t('fee')]: feeWords(payment.amount_minor, payment.fee_minor, payment.currency),
-        [t('receipt_number')]: payment.provider_receipt && (
-          <CopyText value={payment.provider_receipt} label={t('receipt_number.it')} />
-        ),
+        [t('receipt_number')]: receiptOf(payment) && <CopyText value={receiptOf(payment) ?? ''} label={t('receipt_number.it')} />,
         [t('created')]: <ExactTime at={payment.created_at} />,
       }}
     />
@@ -168,7 +180,7 @@ export const PaymentActions = ({ payment }: { payment: Payment }) => {
       >
         <p>{payment.status === 'scheduled' ? tPay('cancel_payment.unheld') : tPay('cancel_payment.held')}</p>
       </ConfirmButton>
-      {payment.status === 'failed' && can('payment.create') && (
+      {payment.status === 'failed' && payment.late_success === null && can('payment.create') && (
         <LinkButton href={again(payment)} variant="primary" icon="payments">
           {tPay('pay_again')}
         </LinkButton>

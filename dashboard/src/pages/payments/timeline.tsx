@@ -5,7 +5,7 @@ import { approvalQuery, type Schemas } from '../../api/queries.ts'
 import { rich, t } from '../../lib/language.ts'
 import { heldWords, wasSent } from '../../lib/payment-end.ts'
 import { failureWords, providerOf } from '../../lib/rails.ts'
-import { listWords, shortAddress, together } from '../../lib/words.ts'
+import { listWords, moneyText, shortAddress, together } from '../../lib/words.ts'
 import { type Step, Steps } from '../../ui/listing.tsx'
 import { Card, Countdown, ExactTime, Time } from '../../ui/page.tsx'
 
@@ -93,6 +93,21 @@ const ends: Readonly<Record<Payment['status'], Omit<Event, 'key' | 'at'> | null>
   expired: { tone: 'later', icon: 'clock', title: t('status.expired'), note: t('line.expired') },
 }
 
+/** A success that the provider reported after the failure. The payment stays failed. */
+const lateSteps = ({ late_success: late, payment_rail: rail, currency }: Payment): Event[] =>
+  late === null
+    ? []
+    : [
+        {
+          key: 'late',
+          tone: 'good',
+          icon: 'check',
+          title: t('line.paid_late', { provider: providerOf(rail) }),
+          note: [moneyText(late.amount_minor, currency), late.receipt].filter(Boolean).join(', '),
+          at: late.at,
+        },
+      ]
+
 const outcomeSteps = (payment: Payment): Event[] => {
   const { status, completed_at: at } = payment
   const provider = providerOf(payment.payment_rail)
@@ -141,7 +156,8 @@ const outcomeSteps = (payment: Payment): Event[] => {
   if (!end) return []
   const reason = status === 'failed' ? failureWords(payment) : end.note
   const note = status === 'succeeded' ? undefined : [reason, heldWords(payment)].filter(Boolean).join(' ')
-  return [...(wasSent(payment) ? [sent] : []), { key: status, ...end, note, at: at ?? payment.updated_at }]
+  const ended: Event = { key: status, ...end, note, at: at ?? payment.updated_at }
+  return [...(wasSent(payment) ? [sent] : []), ended, ...lateSteps(payment)]
 }
 
 const stepsOf = (events: readonly Event[]): Step[] =>
