@@ -387,6 +387,21 @@ export const paymentFlows = (world: World): void => {
     await close()
   })
 
+  test('an item of a waiting batch is not cancelled alone: its page leads to the batch', async () => {
+    const payer = await newPayer(world)
+    const items = [{ beneficiary_id: payer.beneficiary, amount_minor: '600000' }]
+    const { id } = (await payer.api.post('/v1/payment-batches', { items })).body
+    const [item] = (await payer.api.get(`/v1/payments?batch_id=${id}`)).body.data
+    const { page, complaints, close } = await visitAs(world, payer)
+    await page.goto(`/payments/${item.id}`)
+    await page.getByRole('button', { name: 'Reject' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Cancel payment' }).count()).toBe(0)
+    await page.getByRole('link', { name: 'Open the batch' }).click()
+    await page.getByRole('button', { name: 'Cancel batch' }).waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
   test('a failed payment shows the reason and that the money was returned, and can be paid again from there', async () => {
     const payer = await newPayer(world)
     const refusing = await newBeneficiary(payer.api, { display_name: 'Closed Line', destination: '254700002001' })

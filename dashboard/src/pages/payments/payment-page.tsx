@@ -170,7 +170,11 @@ export const PaymentActions = ({ payment }: { payment: Payment }) => {
         </Button>
       )}
       <ConfirmButton
-        button={{ variant: 'quiet', children: tPay('cancel_payment'), offered: waits && can('payment.create') }}
+        button={{
+          variant: 'quiet',
+          children: tPay('cancel_payment'),
+          offered: waits && payment.batch_id === null && can('payment.create'),
+        }}
         title={tPay('cancel_payment.title')}
         action={tPay('cancel_payment')}
         keep={tPay('cancel_payment.keep')}
@@ -180,6 +184,11 @@ export const PaymentActions = ({ payment }: { payment: Payment }) => {
       >
         <p>{payment.status === 'scheduled' ? tPay('cancel_payment.unheld') : tPay('cancel_payment.held')}</p>
       </ConfirmButton>
+      {waits && payment.batch_id !== null && (
+        <LinkButton href={`/payments/batches/${payment.batch_id}`} icon="list">
+          {t('open_list')}
+        </LinkButton>
+      )}
       {payment.status === 'failed' && payment.late_success === null && can('payment.create') && (
         <LinkButton href={again(payment)} variant="primary" icon="payments">
           {tPay('pay_again')}
