@@ -157,6 +157,22 @@ export const workspaceFlows = (world: World): void => {
     const beneficiary = await newBeneficiary(person.api)
     const { page, close } = await visitAs(world, person)
     await page.goto('/workspace')
+  test('a viewer of a team creates a workspace from within the team', async () => {
+    const team = await createTeam(world.service)
+    const viewer = await team.join('viewer', 'Vera Viewer')
+    await standIn(viewer, team.workspaceId)
+    const { page, complaints, close } = await visitAs(world, viewer)
+    await page.goto('/workspace')
+    await page.getByRole('main').getByRole('link', { name: 'New workspace' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('Duka la Vera')
+    await page.getByRole('button', { name: 'Create workspace' }).click()
+    await page.getByRole('button', { name: 'Workspace Duka la Vera' }).first().waitFor()
+    const made = (await viewer.api.get('/v1/workspaces?limit=1')).body.data
+    expect(made).toMatchObject([{ workspace: { name: 'Duka la Vera' }, membership: { role: 'owner' } }])
+    expect(complaints).toEqual([])
+    await close()
+  })
+
     await page.getByRole('button', { name: 'Freeze workspace' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Freeze now' }).click()
     await page.getByText('This workspace is frozen').waitFor()

@@ -1,4 +1,5 @@
-import { api, workspaceQuery } from '../../api/queries.ts'
+import { useQueryClient } from '@tanstack/react-query'
+import { api, inWorkspace, workspaceQuery, workspacesQuery } from '../../api/queries.ts'
 import { useFields } from '../../lib/drafts.ts'
 import { t } from '../../lib/language.ts'
 import { workspaceZone } from '../../lib/time.ts'
@@ -11,13 +12,24 @@ import { Card, Facts, Page, StatusBadge } from '../../ui/page.tsx'
 import { tWork } from './texts.ts'
 
 export const NewWorkspacePage = () => {
+  const client = useQueryClient()
+  const { account } = useSession()
   const switchTo = useSwitchWorkspace()
   const { value, set } = useFields({ name: '', time_zone: 'Africa/Nairobi' })
-  const create = useChange((keyed) => api.POST('/v1/workspaces', keyed({ ...value, name: value.name.trim() })), {
-    announcement: ({ workspace }) => tWork('ready', { name: workspace.name }),
-    outdates: ['workspaces'],
-    onDone: ({ workspace }) => switchTo(workspace.id),
-  })
+  const create = useChange(
+    async (keyed) => {
+      const { body, headers } = keyed({ ...value, name: value.name.trim() })
+      // In this tab's workspace, the person's role may not allow it. In their personal workspace, it always does.
+      const { data } = await client.ensureQueryData(workspacesQuery)
+      const own = data.find(({ workspace: { kind, owning_account_id: by } }) => kind === 'personal' && by === account.id)
+      return api.POST('/v1/workspaces', { body, headers: { ...headers, ...(own && inWorkspace(own.workspace.id).headers) } })
+    },
+    {
+      announcement: ({ workspace }) => tWork('ready', { name: workspace.name }),
+      outdates: ['workspaces'],
+      onDone: ({ workspace }) => switchTo(workspace.id),
+    },
+  )
   const field = fieldsOf(value, set, create.error)
   return (
     <Page title={t('new_workspace')} lead={tWork('new.note')} back={{ href: '/workspace', label: t('workspace') }}>
