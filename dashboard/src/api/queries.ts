@@ -115,6 +115,8 @@ export const historySummaryQuery = (ofTeam: boolean) =>
 export const separationQuery = reading(['separation'], '/v1/workspaces/current/separate-balance')
 
 export type PaymentFilters = Filters<'/v1/payments'>
+/** Text to search payments for. Undefined while it is too short: the service needs two characters. */
+export const searchText = (text = ''): string | undefined => (text.trim().length > 1 ? text.trim() : undefined)
 export const paymentsQuery = (filters: PaymentFilters, limit = 25) =>
   listing(['payments', filters, limit], '/v1/payments', { ...filters, limit }, steady)
 export const recentPayments = 8
@@ -150,8 +152,9 @@ export const batchLinesQuery = (id: string) => ({
   ...byId(['payment', 'batch', id, 'lines'], '/v1/payment-batches/{id}/lines', id),
   ...forEver,
 })
-export const batchPaymentsQuery = (id: string, { status, q }: { status?: PaymentStatus | undefined; q?: string | undefined }) =>
-  paymentsQuery({ batch_id: id, status: one(status), q }, 100)
+type BatchFilters = { status?: PaymentStatus | undefined; q?: string | undefined }
+export const batchPaymentsQuery = (id: string, { status, q }: BatchFilters) =>
+  paymentsQuery({ batch_id: id, status: one(status), q: searchText(q) }, 100)
 export const paymentsStatementQuery = (month: string) =>
   reading(['history', 'sums', month], '/v1/workspaces/current/statement', { query: { from: `${month}-01`, limit: 1 } })
 export const statementQuery = (month: string | undefined, own: boolean) =>

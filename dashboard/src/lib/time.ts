@@ -24,16 +24,16 @@ export const workspaceZone = ({ time_zone, time_zone_from }: { time_zone: string
   return from > now() ? t('time.zone_from', { zone, day: dayLabel(localDate(from)) }) : zone
 }
 
-/** A URL can contain anything in place of a day. */
-const isDay = (day: string | null): day is string => day !== null && !Number.isNaN(Date.parse(`${day}T00:00:00Z`))
+/** A URL can contain anything in place of a day. A date field accepts years of six digits, which the service does not. */
+export const isDay = (day: string | null): day is string =>
+  day !== null && /^\d{4}-\d\d-\d\d$/.test(day) && !Number.isNaN(Date.parse(`${day}T00:00:00Z`))
 
 /** Instants at which a day from `<input type="date">` begins and ends. */
 export const dayStart = (day: string | null): string | undefined =>
   isDay(day) ? startOfDate(day, zoneHere()).toISOString() : undefined
 export const dayEnd = (day: string | null): string | undefined => {
   if (!isDay(day)) return undefined
-  const next = new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000)
-  return startOfDate(next.toISOString().slice(0, 10), zoneHere()).toISOString()
+  return dayStart(new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10))
 }
 
 /** A formatter in the page's zone, which is known only after sign-in. Created again if the zone changes. */
@@ -105,9 +105,12 @@ export const remainingText = (ms: number): string => {
 /** Value of an `<input type="datetime-local">`: local time to the minute. */
 export const localInput = (at: Date): string => new Date(localMs(at.getTime(), zoneHere())).toISOString().slice(0, 16)
 
-/** Instant of an `<input type="datetime-local">` value. */
-export const fromLocalInput = (text: string): Date => {
-  const local = Date.parse(`${text}Z`)
+const completeInput = /^\d{4}-\d\d-\d\dT\d\d:\d\d/
+
+/** Instant of an `<input type="datetime-local">` value. Null if it is incomplete or its year has more than four digits. */
+export const fromLocalInput = (text: string): Date | null => {
+  const local = completeInput.test(text) ? Date.parse(`${text}Z`) : Number.NaN
+  if (Number.isNaN(local)) return null
   const zone = zoneHere()
   // Uses the offset at that local time, because the offset at the same reading of UTC differs around a clock change.
   return new Date(local - offsetMs(local - offsetMs(local, zone), zone))

@@ -9,15 +9,13 @@ export const sendNow: SendTime = { when: 'now', at: '' }
 
 const maxDaysAhead = 90
 const dayMs = 86_400_000
-const complete = /^\d{4}-\d\d-\d\dT\d\d:\d\d/
 
 /** The chosen instant, null for now; or the problem with it, null while the text is incomplete. */
 export const readSendTime = ({ when, at }: SendTime): { at: string | null } | { problem: string | null } => {
   if (when !== 'later') return { at: null }
-  if (!complete.test(at)) return { problem: null }
   const instant = fromLocalInput(at)
+  if (!instant) return { problem: null }
   const ahead = instant.getTime() - now()
-  if (Number.isNaN(ahead)) return { problem: null }
   if (ahead <= 0) return { problem: t('when.past') }
   if (ahead > maxDaysAhead * dayMs) return { problem: t('when.far', { maxDaysAhead }) }
   return { at: instant.toISOString() }

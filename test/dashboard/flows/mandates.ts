@@ -4,6 +4,23 @@ import { visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 export const mandateFlows = (world: World): void => {
+  test('an end with a year of five digits is not signed, and the page goes on', async () => {
+    const home = await world.household()
+    const { page, complaints, close } = await visitAs(world, home.person)
+    await page.goto('/mandates/new')
+    await page.getByLabel(/^Purpose(?! code)/).fill('Stationery')
+    await page.getByLabel('Total limit').fill('300')
+    const sign = page.getByRole('button', { name: 'Sign with Test Wallet' })
+    await sign.waitFor()
+    await page.getByLabel('Ends', { exact: true }).fill('20261-01-01T10:00')
+    await page.getByText('Enter a purpose, a total limit and an end.').waitFor()
+    expect(await sign.count()).toBe(0)
+    await page.getByLabel('Ends', { exact: true }).fill('2099-01-01T10:00')
+    await sign.waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
   test('a mandate is signed with the wallet, covers a payment that names it, and is revoked', async () => {
     const home = await createHousehold(world.service)
     const { page, wallet, complaints, close } = await visitAs(world, home.person)

@@ -402,6 +402,19 @@ export const paymentFlows = (world: World): void => {
     await close()
   })
 
+  test('a link whose days or search text the service does not accept shows the payments without that filter', async () => {
+    const payer = await newPayer(world)
+    await payer.api.post('/v1/payments', { beneficiary_id: payer.beneficiary, amount_minor: '20000', narrative: 'Sugar' })
+    const { page, complaints, close } = await visitAs(world, payer)
+    for (const filter of ['from=20261-01-01', 'from=x', 'from=%2B020261-01-01', 'to=9999-12-31', 'q=S']) {
+      await page.goto(`/payments?${filter}`)
+      await page.getByRole('row', { name: /Sugar/ }).waitFor()
+      await page.getByLabel('Totals').getByText('1 payment').waitFor()
+    }
+    expect(complaints).toEqual([])
+    await close()
+  })
+
   test('a failed payment shows the reason and that the money was returned, and can be paid again from there', async () => {
     const payer = await newPayer(world)
     const refusing = await newBeneficiary(payer.api, { display_name: 'Closed Line', destination: '254700002001' })

@@ -167,8 +167,9 @@ export const NewMandatePage = () => {
 
   const totalMinor = parseMajor(total)
   const perMinor = perPayment.trim() === '' ? undefined : parseMajor(perPayment)
+  const ends = fromLocalInput(until)
   const terms =
-    description.trim() !== '' && totalMinor !== null && totalMinor !== '0' && perMinor !== null && until !== ''
+    description.trim() !== '' && totalMinor !== null && totalMinor !== '0' && perMinor !== null && ends
       ? {
           workspace_id: workspace.id,
           description: description.trim(),
@@ -178,7 +179,7 @@ export const NewMandatePage = () => {
           ...(recipients.length > 0 && { beneficiary_ids: recipients }),
           ...(types.length > 0 && { payment_types: types }),
           ...(grant && { grant_id: grant }),
-          expires_at: fromLocalInput(until).toISOString(),
+          expires_at: ends.toISOString(),
         }
       : null
 

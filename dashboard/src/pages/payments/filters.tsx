@@ -1,9 +1,9 @@
 import { useBeneficiaries, useBeneficiaryNames } from '../../api/names.ts'
-import { grantsQuery, membersQuery, type PaymentFilters, rowsOf } from '../../api/queries.ts'
+import { grantsQuery, membersQuery, type PaymentFilters, rowsOf, searchText } from '../../api/queries.ts'
 import { useEvery } from '../../api/use-every.ts'
 import { useDebounced, useFilters } from '../../lib/drafts.ts'
 import { t } from '../../lib/language.ts'
-import { dayLabel, localDate, now } from '../../lib/time.ts'
+import { dayLabel, isDay, localDate, now } from '../../lib/time.ts'
 import { isPaymentStatus, memberName, parseMajor, paymentStatuses, shortMoney, statusText } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { BeneficiaryField } from '../../ui/beneficiary-field.tsx'
@@ -139,7 +139,7 @@ const months = () => {
   ]
 }
 
-const dayWords = (day: string | null): string | null => (day === null || day === '' ? null : dayLabel(day))
+const dayWords = (day: string | null): string | null => (isDay(day) ? dayLabel(day) : null)
 
 const Days = ({ filters }: Props) => {
   const { get, setAll } = filters
@@ -179,7 +179,7 @@ export const usePaymentFilters = () => {
   const filters = useFilters([panelParam])
   const { get } = filters
   const parameters: PaymentFilters = {
-    q: get('q')?.trim() || undefined,
+    q: searchText(get('q') ?? undefined),
     status: statusesOf(get('status')),
     beneficiary_id: get('beneficiary') ?? undefined,
     grant_id: get('agent') ?? undefined,

@@ -67,12 +67,13 @@ const RecordDialog = ({ currency, onClose }: { currency: string; onClose: () => 
     at: localInput(new Date(now())),
   })
   const minor = parseMajor(value.amount)
+  const movedAt = fromLocalInput(value.at)
   const recording = useChange(
     (keyed) => {
       const { provider, what, receipt } = value
       const body = {
         ...{ provider, ...kinds[what], amount_minor: minor ?? '0', note: value.note.trim() },
-        moved_at: fromLocalInput(value.at).toISOString(),
+        moved_at: movedAt?.toISOString() ?? '',
         ...(receipt.trim() && { provider_receipt: receipt.trim() }),
       }
       return api.POST('/v1/admin/provider-movements', keyed(body))
@@ -84,7 +85,7 @@ const RecordDialog = ({ currency, onClose }: { currency: string; onClose: () => 
     },
   )
   const field = fieldsOf(value, set, recording.error)
-  const ready = minor !== null && value.note.trim() !== '' && value.at !== ''
+  const ready = minor !== null && value.note.trim() !== '' && movedAt !== null
   return (
     <FormDialog title={tRecon('move.title')} action={tRecon('move.it')} mutation={recording} ready={ready} onClose={onClose}>
       <p className="quiet">{tRecon('move.note')}</p>
