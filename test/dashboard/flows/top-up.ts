@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { fund, newBeneficiary } from '../../harness/money.ts'
+import { parseId } from '../../../src/lib/ids.ts'
+import { fund, newBeneficiary, unguarded } from '../../harness/money.ts'
 import { signIn } from '../../harness/people.ts'
 import { shareVisit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
@@ -48,6 +49,24 @@ export const topUpFlows = (world: World): void => {
     await page.getByText('The money may have moved. We’re checking').waitFor()
     await world.service.settle()
     await page.getByRole('heading', { name: /KES\s1,000.00 arrived/ }).waitFor()
+  })
+
+  test('a deposit shows when it expires, and keeps its instructions after that, because later money is still credited', async () => {
+    world.service.clock.set(new Date())
+    const person = await signIn(world.service.api)
+    const { body } = await person.api.post('/v1/topups/initiate', { method: 'MPESA_PAYBILL' })
+    const { page, complaints, close } = await visitAs(world, person)
+    await page.goto(`/top-up/${body.id}`)
+    const account = page.getByRole('button', { name: new RegExp(body.instructions.account_number) })
+    await account.waitFor()
+    await page.getByText('Expires', { exact: true }).waitFor()
+    await unguarded(world.service, 'update topups set expires_at = created_at where id = $1', [parseId('topup', body.id)])
+    await world.service.deps.jobs.sweep()
+    await page.getByText('No deposit arrived in time').waitFor()
+    await account.waitFor()
+    expect(await page.getByText('M-PESA didn’t answer in time').count()).toBe(0)
+    expect(complaints).toEqual([])
+    await close()
   })
 
   test('recent top-ups are listed however many other entries are newer', async () => {

@@ -151,14 +151,19 @@ export const TopUpStatusPage = ({ id }: { id: string }) => {
   )
 }
 
+/** A deposit keeps its instructions after it expires, because money that arrives later is still credited. */
+const Waiting = ({ topup }: { topup: TopUp }) => {
+  if (topup.instructions) return <Instructions topup={topup} />
+  return topup.status === 'pending' ? <Pending topup={topup} /> : <TimedOut />
+}
+
 const TopUpState = ({ topup }: { topup: TopUp }) => (
   <div className="split">
     <Card>
       <div aria-live="polite" className="stack">
-        {topup.status === 'pending' && (topup.instructions ? <Instructions topup={topup} /> : <Pending topup={topup} />)}
+        {(topup.status === 'pending' || topup.status === 'expired') && <Waiting topup={topup} />}
         {topup.status === 'succeeded' && <Succeeded topup={topup} />}
         {topup.status === 'failed' && <Failed topup={topup} />}
-        {topup.status === 'expired' && <TimedOut />}
       </div>
     </Card>
     <div className="split-aside">
@@ -170,6 +175,7 @@ const TopUpState = ({ topup }: { topup: TopUp }) => (
             [tTopUp('from')]: topup.phone_number_mask && <span className="mono">{topup.phone_number_mask}</span>,
             [t('receipt')]: topup.provider_receipt && <CopyText value={topup.provider_receipt} label={t('receipt_number.it')} />,
             [tTopUp('started')]: <ExactTime at={topup.created_at} />,
+            [tTopUp('expires')]: topup.instructions && <ExactTime at={topup.expires_at} />,
             '': <CopyButton value={topup.id}>{tTopUp('copy_id')}</CopyButton>,
           }}
         />
@@ -199,6 +205,11 @@ const wordsOf = ({ instructions }: TopUp): [name: string, value: string][] => {
 const Instructions = ({ topup }: { topup: TopUp }) => (
   <div className="stack">
     <h2>{tTopUp('pay_in')}</h2>
+    {topup.status === 'expired' && (
+      <TextNotice tone="warn" title={tTopUp('deposit.expired')}>
+        {tTopUp('deposit.expired_note')}
+      </TextNotice>
+    )}
     <Facts
       facts={Object.fromEntries(
         wordsOf(topup).map(([name, value]) => [
