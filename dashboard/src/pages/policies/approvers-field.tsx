@@ -1,8 +1,8 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { decidingRoles } from '../../../../src/auth/permissions.ts'
 import { usePeople } from '../../api/names.ts'
 import { membersQuery, rowsOf } from '../../api/queries.ts'
+import { useEvery } from '../../api/use-every.ts'
 import { capitalized } from '../../lib/words.ts'
 import { CheckField } from '../../ui/field.tsx'
 import { tPolicy } from './texts.ts'
@@ -12,7 +12,7 @@ type Props = { value: readonly string[]; onChange: (ids: string[]) => void }
 /** Chooses the only approvers under a policy, from members who may decide and approvers already named. */
 export const ApproversField = ({ value, onChange }: Props) => {
   const people = usePeople()
-  const members = rowsOf(useInfiniteQuery(membersQuery))
+  const members = rowsOf(useEvery(membersQuery))
   const able = members
     .filter(({ role, status }) => status === 'active' && decidingRoles.some((deciding) => deciding === role))
     .map(({ account_id: id }) => id)
