@@ -84,6 +84,22 @@ describe('a rule that asks for two', () => {
     expect((await confirm(second, id)).status).toBe(404)
   })
 
+  test('tells each reader whether they can confirm the change now', async () => {
+    const scene = await createScene()
+    const second = await join(service, scene.team, 'approver')
+    const id = await make(scene)
+    await pass(minute)
+    const [newcomer, viewer] = [await join(service, scene.team, 'approver'), await join(service, scene.team, 'viewer')]
+    await scene.owner.api.delete(`${path}/${id}`)
+    const key = await createKey(second, { permissions: ['approval.decide', 'policy.read'] })
+    const readers = [second, newcomer, viewer, scene.owner, key]
+    const told = readers.map(async ({ api }) => (await api.get(`${path}/${id}`)).body.pending_change.confirmable)
+    expect(await Promise.all(told)).toEqual([true, false, false, false, false])
+    expect((await confirm(newcomer, id)).status).toBe(403)
+    expect((await scene.owner.api.get(path)).body.data[0].pending_change).not.toHaveProperty('confirmable')
+    expect((await confirm(second, id)).status).toBe(200)
+  })
+
   test('tells every approver of the change that is asked for', async () => {
     const scene = await createScene()
     const second = await join(service, scene.team, 'approver')

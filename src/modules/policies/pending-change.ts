@@ -5,7 +5,7 @@ import { asksForTwo, countsUnder } from '../../auth/authority-sql.ts'
 import { decidingRoles, policyRoles } from '../../auth/permissions.ts'
 import { type Principal, requireFreshProof } from '../../auth/principal.ts'
 import { lockAccounts } from '../../db/account-lock.ts'
-import { inTx, statement, type Tx } from '../../db/client.ts'
+import { type Db, inTx, statement, type Tx } from '../../db/client.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import { spendingPolicies } from '../../db/tables/policies.ts'
 import { balanceAccountSql } from '../../db/tables/workspaces.ts'
@@ -66,14 +66,15 @@ const readEligibility = statement('policies.change_standing')`
 type ChangeEligibility = { isGuarded: boolean; mayManage: boolean; counted: Uuid[] }
 
 const eligibilityOf = async (
-  tx: Tx,
+  db: Db,
+  at: Date,
   policy: PolicyRecord,
   requester: Uuid,
   confirmer: Uuid | null,
 ): Promise<ChangeEligibility> => {
-  const values = [policy.id, requester, formatId('account', requester), tx.at, confirmer]
-  const [eligibility] = await tx.query<ChangeEligibility>(readEligibility, values)
-  return assertPresent(eligibility, 'a policy that is locked is missing')
+  const values = [policy.id, requester, formatId('account', requester), at, confirmer]
+  const [eligibility] = await db.query<ChangeEligibility>(readEligibility, values)
+  return assertPresent(eligibility, 'a policy that was read is missing')
 }
 
 const takeEffect = (tx: Tx, changer: Changer, before: PolicyRecord, result: Result, maker: Creator): Promise<PolicyRecord> =>
@@ -105,7 +106,10 @@ export const loosen = async (
     recordId: before.id,
     before: String(before.version),
   })
-  const [{ isGuarded }, maker] = await Promise.all([eligibilityOf(tx, before, requester, null), readCreator(tx, principal)])
+  const [{ isGuarded }, maker] = await Promise.all([
+    eligibilityOf(tx, tx.at, before, requester, null),
+    readCreator(tx, principal),
+  ])
   if (!isGuarded) return { policy: await takeEffect(tx, principal, before, result, maker), waits: false }
   const asked = { change, result, requester, grantId: grant?.id ?? null, renewed: false }
   const columns = await pendingColumns(tx, before, asked, { currency, workspace, at: tx.at })
@@ -175,6 +179,19 @@ export const proveChange = async (
 const requesterOf = (tx: Tx, { pendingChangeBy: by, pendingChangeGrantId: id }: PolicyRecord): Promise<Creator> =>
   readCreator(tx, { accountId: found(by ?? undefined), grant: id === null ? null : { id, lineage: [] } })
 
+/** Whether the caller can confirm the pending change now, by the rules of `confirmChange`. */
+export const isConfirmable = async (
+  db: Db,
+  at: Date,
+  { accountId, grant, permissions }: Principal,
+  policy: PolicyRecord,
+): Promise<boolean> => {
+  const { pendingChangeBy: requester } = policy
+  if (requester === null || requester === accountId || grant !== null || !permissions.has('approval.decide')) return false
+  const { mayManage, counted } = await eligibilityOf(db, at, policy, requester, accountId)
+  return mayManage && counted.length === 2
+}
+
 /** Both must count as approvers. Otherwise a person could invite a second account of their own, and request and confirm alone. */
 export const confirmChange = async (
   tx: Tx,
@@ -188,7 +205,7 @@ export const confirmChange = async (
   const { result, message, renewed } = requireText(before)
   if (!confirmation.isShown || message !== confirmation.message) throw changedText(before)
   if (before.pendingChangeBy === accountId) throw askedThemselves('a change of a policy')
-  const { mayManage, counted } = await eligibilityOf(tx, before, before.pendingChangeBy ?? accountId, accountId)
+  const { mayManage, counted } = await eligibilityOf(tx, tx.at, before, before.pendingChangeBy ?? accountId, accountId)
   if (!mayManage)
     throw new Refusal('forbidden', { message: 'The account that asked for this change may no longer manage policies.' })
   if (counted.length < 2)
@@ -222,7 +239,7 @@ const attend = async (tx: Tx, currency: string, { id, workspaceId, holder, reque
   const changer = { accountId: null, origin: null, way: 'timer', workspace: found(workspace) }
   const pending = pendingOf(before)
   if (pending && effectiveAt > tx.at) return
-  const { mayManage } = await eligibilityOf(tx, before, requester, null)
+  const { mayManage } = await eligibilityOf(tx, tx.at, before, requester, null)
   if (!mayManage) {
     await changePolicy(tx, changer, ['policy.change_withdrawn'], before, nothingPending)
   } else if (pending) {

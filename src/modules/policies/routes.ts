@@ -6,7 +6,7 @@ import { routesOf } from '../../http/routes.ts'
 import { byId, IdIn } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import type { Parts } from '../parts.ts'
-import { ConfirmChange, confirmChange, proveChange, withdrawChange } from './pending-change.ts'
+import { ConfirmChange, confirmChange, isConfirmable, proveChange, withdrawChange } from './pending-change.ts'
 import { findPolicy, type PolicyRecord, policyList, presentPolicy, readUsage } from './queries.ts'
 import { CreatePolicy, Policy, UpdatePolicy } from './schema.ts'
 import { archivePolicy, createPolicy, updatePolicy } from './service.ts'
@@ -62,7 +62,11 @@ export const registerPolicies = (app: App, deps: Parts): void => {
         findPolicy(deps.db, { workspaceId: workspace.id, id }),
         readUsage(deps.db, workspace, deps.clock.now(), [id]),
       ])
-      return presentPolicy(found(record), usageOf(id))
+      const policy = found(record)
+      const shown = presentPolicy(policy, usageOf(id))
+      if (!shown.pending_change) return shown
+      const confirmable = await isConfirmable(deps.db, deps.clock.now(), principal, policy)
+      return { ...shown, pending_change: { ...shown.pending_change, confirmable } }
     },
   })
   routes.patch(one, 'policies.update', {

@@ -91,6 +91,10 @@ const PendingChange = z.object({
   message: z.string().describe('The text to sign with a passkey or wallet, if the policy requires signatures.'),
   requested_by: IdOut('account').describe('The account that requested it.'),
   effective_at: TimeOut.describe('When the change takes effect, unless it is confirmed or withdrawn earlier.'),
+  confirmable: z
+    .boolean()
+    .optional()
+    .describe('Whether the caller can confirm the change now. Present only when one policy is read.'),
 })
 
 export const Policy = RecordOut('SpendingPolicy', {

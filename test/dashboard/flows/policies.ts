@@ -120,15 +120,15 @@ export const policyFlows = (world: World): void => {
     const path = `/v1/spending-policies/${id}`
     const asked = change === 'archive' ? await api.delete(path) : await api.patch(path, { version, ...change })
     expect(asked.status).toBe(202)
-    return { approver, owner: team.owner, path: `/policies/${id}`, read: async () => (await api.get(path)).body }
+    /** A further approver, who joined after the policy was created. */
+    const join = async () => {
+      world.service.clock.advance(60)
+      const later = await team.join('approver', 'Njeri Mwangi')
+      await standIn(later, team.workspaceId)
+      return later
+    }
+    return { approver, owner: team.owner, join, path: `/policies/${id}`, read: async () => (await api.get(path)).body }
   }
-  const forTwo = { approval_threshold_minor: '100000', required_approval_count: 2 }
-
-  test('a change that makes a policy less strict is confirmed by another approver, who reads what it would be', async () => {
-    const { approver, owner, path, read } = await loosening(forTwo, { required_approval_count: 1 })
-    const own = await visitAs(world, owner)
-    await own.page.goto(path)
-    await own.page.getByRole('button', { name: 'Withdraw the change' }).waitFor()
   test('every member who may decide can be chosen as an approver, also one who is not on the first page of members', async () => {
     const team = await createTeam(world.service)
     for (const name of ['Amina Otieno', 'Brian Kiptoo']) await team.join('approver', name)
@@ -142,6 +142,25 @@ export const policyFlows = (world: World): void => {
     await close()
   })
 
+  const forTwo = { approval_threshold_minor: '100000', required_approval_count: 2 }
+
+  test('an approver who does not count yet reads why, instead of confirming a change that would be refused', async () => {
+    const { path, join } = await loosening(forTwo, 'archive')
+    const { page, complaints, close } = await visitAs(world, await join())
+    await page.goto(path)
+    await page.getByText('You can’t confirm it yet').waitFor()
+    await page.getByRole('button', { name: 'Withdraw the change' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Confirm the change' }).count()).toBe(0)
+    expect(complaints).toEqual([])
+    world.service.clock.set(new Date())
+    await close()
+  })
+
+  test('a change that makes a policy less strict is confirmed by another approver, who reads what it would be', async () => {
+    const { approver, owner, path, read } = await loosening(forTwo, { required_approval_count: 1 })
+    const own = await visitAs(world, owner)
+    await own.page.goto(path)
+    await own.page.getByRole('button', { name: 'Withdraw the change' }).waitFor()
     await expect.poll(() => own.page.getByRole('button', { name: 'Confirm the change' }).count()).toBe(0)
     await own.close()
     const { page, complaints, close } = await visitAs(world, approver)

@@ -92,7 +92,7 @@ const Changes = ({ waiting: { before, result } }: { waiting: Waiting }) => {
 export const PendingChange = ({ policy, waiting }: { policy: Policy; waiting: Waiting }) => {
   const { account, can } = useSession()
   const people = usePeople()
-  const { requested_by: requester, effective_at, message } = waiting
+  const { requested_by: requester, effective_at, message, confirmable = true } = waiting
   const isOwn = requester === account.id
   const changes = <Changes waiting={waiting} />
   return (
@@ -111,7 +111,7 @@ export const PendingChange = ({ policy, waiting }: { policy: Policy; waiting: Wa
             >
               <p>{tPolicy('withdraw.note')}</p>
             </ConfirmButton>
-            {!isOwn && <ConfirmChange policy={policy} message={message} changes={changes} />}
+            {!isOwn && confirmable && <ConfirmChange policy={policy} message={message} changes={changes} />}
           </>
         )
       }
@@ -119,6 +119,7 @@ export const PendingChange = ({ policy, waiting }: { policy: Policy; waiting: Wa
       <div className="stack-s">
         <p>{richPolicy('asked', { bdi: <bdi>{people(requester)}</bdi>, at: fullTime(effective_at) })}</p>
         {changes}
+        {!isOwn && can('approval.decide') && !confirmable && <p className="quiet">{tPolicy('confirm.not_yet')}</p>}
       </div>
     </Card>
   )
