@@ -63,11 +63,12 @@ test('only text that is written from the right is isolated; a form gives it back
   expect(isolated('Kenya Power')).toBe('Kenya Power')
   expect(isolated('محمد')).toBe('\u2068محمد\u2069')
   const answer = {
-    data: [{ id: 'x', display_name: 'محمد', amount_minor: '1', message: 'To: محمد', decision: { reason: 'שלום' } }],
+    data: [{ id: 'x', reported_name: 'محمد', display_name: 'محمد', message: 'To: محمد', decision: { reason: 'שלום' } }],
     next: null,
   }
   const shown = isolateTexts(answer)
   expect(shown.data[0]).toMatchObject({
+    reported_name: '\u2068محمد\u2069',
     display_name: '\u2068محمد\u2069',
     message: 'To: محمد',
     decision: { reason: '\u2068שלום\u2069' },

@@ -4,19 +4,26 @@ import { isolated } from '../../../src/lib/text.ts'
 const written = new Set([
   'display_name',
   'legal_name',
+  'beneficiary',
   'beneficiary_name',
+  'given_name',
+  'reported_name',
+  'sender_name',
+  'client_name',
   'name',
   'label',
+  'grant_label',
   'narrative',
   'description',
   'reason',
   'account_reference',
+  'payment_reference',
   'email',
 ])
 
 /**
  * Isolates stored texts in an answer from the text around them: right-to-left letters would otherwise move an amount beside a
- * name. `api` does this to every answer except a receipt, so that pages need not.
+ * name. `api` does this to every answer except a receipt, and the stream to every event, so that pages need not.
  */
 export const isolateTexts = <Data>(data: Data): Data => {
   if (Array.isArray(data)) return data.map(isolateTexts) as Data

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { type EventResource, resourceOf } from '../../../src/events/types.ts'
+import { isolateTexts } from '../api/isolate.ts'
 import { createStore } from '../lib/store.ts'
 import { type ConnectionState, connectShared, type LiveEvent } from './connection.ts'
 import { refreshEverything, refreshLists } from './refresh.ts'
@@ -89,7 +90,8 @@ export const Live = ({ accountId, onEvent }: { accountId: string; onEvent?: (eve
       })
     }
     const disconnect = connectShared(accountId, {
-      onEvent: (event) => {
+      onEvent: (received) => {
+        const event = isolateTexts(received)
         if (isNew(event.id)) latest.current?.(event)
         gathered.push(event)
         timer ??= setTimeout(refresh, gatherMs)

@@ -29,8 +29,16 @@ const ToastItem = ({ toast }: { toast: Toast }) => {
   }, [held, toast.id])
   const { action } = toast
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the toast only stays longer under the pointer
-    <div className={`row toast tone-${toast.tone}`} onMouseEnter={() => setHeld(true)} onMouseLeave={() => setHeld(false)}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: the toast only stays longer under the pointer or the focus
+    <div
+      className={`row toast tone-${toast.tone}`}
+      onMouseEnter={() => setHeld(true)}
+      onMouseLeave={({ currentTarget }) => setHeld(currentTarget.contains(document.activeElement))}
+      onFocus={() => setHeld(true)}
+      onBlur={({ currentTarget, relatedTarget }) =>
+        setHeld(currentTarget.contains(relatedTarget) || currentTarget.matches(':hover'))
+      }
+    >
       <Icon name={icons[toast.tone]} />
       <span className="grow">{toast.text}</span>
       {action && (

@@ -362,6 +362,29 @@ export const approvalFlows = (world: World): void => {
     await close()
   })
 
+  test('its announcement isolates a name written from the right, and stays while its button has the focus', async () => {
+    const team = await createTeam(world.service)
+    const approver = await team.join('approver', 'Amina Otieno')
+    const payee = await newBeneficiary(team.within(team.owner), { display_name: 'محمد' })
+    const { page, context, complaints } = await visitAs(world, approver)
+    await page.clock.install()
+    const stream = page.waitForResponse(/notifications\/stream/)
+    await page.goto('/account')
+    await stream
+    await team.within(team.owner).post('/v1/payments', { beneficiary_id: payee, amount_minor: '150000' })
+    const toast = page.locator('.toast')
+    await toast.getByText('\u2068محمد\u2069 needs your approval').waitFor()
+    await toast.getByRole('button', { name: 'Review' }).focus()
+    await page.clock.fastForward(8_000)
+    expect(await toast.count()).toBe(1)
+    await page.evaluate('document.activeElement.blur()')
+    await page.clock.fastForward(8_000)
+    await toast.waitFor({ state: 'detached' })
+    expect(complaints).toEqual([])
+    // The page's clock is the test's, so no other test may have the window.
+    await context.close()
+  })
+
   test('is announced to members who may decide it, whichever workspace they have open, and counted in the tab, unless that is turned off', async () => {
     const team = await createTeam(world.service)
     const approver = await team.join('approver', 'Amina Otieno')
