@@ -4,10 +4,10 @@ import { Link } from 'wouter'
 import { type Schemas, statementQuery } from '../../api/queries.ts'
 import { useFilters } from '../../lib/drafts.ts'
 import { t } from '../../lib/language.ts'
-import { dayLabel, localDate, monthsAfter, now, zoneWords } from '../../lib/time.ts'
+import { dayLabel, localDate, monthLabel, monthsAfter, now, zoneWords } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
-import { TextField } from '../../ui/field.tsx'
+import { SelectField } from '../../ui/field.tsx'
 import { CsvButton } from '../../ui/filter-bar.tsx'
 import { Loading, More, Table } from '../../ui/listing.tsx'
 import { Amount, Card, Empty, ExactTime, Facts, MaybeLink, Page } from '../../ui/page.tsx'
@@ -20,6 +20,18 @@ type Period = Omit<Schemas['WorkspaceStatement'], 'entries'> & {
 }
 
 const isMonth = (text: string | null): text is string => text !== null && /^\d{4}-(0[1-9]|1[0-2])$/.test(text)
+
+const monthOf = (at: number): string => localDate(at).slice(0, 7)
+
+/** Months to choose from, newest first: those since `since`, and the shown one. Not every browser has a field for months. */
+const monthOptions = (since: number, shown: string) => {
+  const months: string[] = []
+  for (let month = monthOf(now()); month >= monthOf(since); month = monthsAfter(month, -1)) months.push(month)
+  return [...new Set([...months, shown])]
+    .sort()
+    .reverse()
+    .map((value) => ({ value, label: monthLabel(value) }))
+}
 
 /** Prints every entry, not only those on the screen. */
 const PrintButton = ({ query }: { query: Pick<UseInfiniteQueryResult, 'hasNextPage' | 'fetchNextPage'> }) => {
@@ -53,14 +65,16 @@ const usePaperMargins = (words: string | undefined) =>
 
 /** A month for a company's books: opening, in, out, closing. Without access to the balance: the workspace's payments. */
 export const StatementPage = () => {
-  const { balance, ofTeam, workspace } = useSession()
+  const { account, balance, ofTeam, workspace } = useSession()
   const ownsBalance = balance !== null && !ofTeam
   const filters = useFilters()
   const chosen = filters.get('month')
   const month = isMonth(chosen) ? chosen : undefined
   const query = useInfiniteQuery(statementQuery(month, ownsBalance))
   const period: Period | undefined = query.data?.pages[0]
-  const shown = month ?? period?.from.slice(0, 7)
+  const shown = month ?? period?.from.slice(0, 7) ?? monthOf(now())
+  // A team may use a balance that is older than the team.
+  const since = Math.min(Date.parse(account.created_at), Date.parse(workspace.created_at))
   const path = ownsBalance ? '/v1/accounts/me/statement' : '/v1/workspaces/current/statement'
   const entries: Entry[] = query.data?.pages.flatMap((page) => page.entries as Entry[]) ?? []
   const words =
@@ -90,15 +104,16 @@ export const StatementPage = () => {
       }
     >
       <div className="row no-print" style={{ alignItems: 'end' }}>
-        <TextField label={tBooks('month')} type="month" value={shown ?? ''} onChange={(chosen) => filters.set('month', chosen)} />
-        {shown && (
-          <>
-            <Button onClick={() => filters.set('month', monthsAfter(shown, -1))}>{tBooks('month.previous')}</Button>
-            <Button disabled={shown >= localDate(now()).slice(0, 7)} onClick={() => filters.set('month', monthsAfter(shown, 1))}>
-              {tBooks('month.next')}
-            </Button>
-          </>
-        )}
+        <SelectField
+          label={tBooks('month')}
+          value={shown}
+          onChange={(chosen) => filters.set('month', chosen)}
+          options={monthOptions(since, shown)}
+        />
+        <Button onClick={() => filters.set('month', monthsAfter(shown, -1))}>{tBooks('month.previous')}</Button>
+        <Button disabled={shown >= monthOf(now())} onClick={() => filters.set('month', monthsAfter(shown, 1))}>
+          {tBooks('month.next')}
+        </Button>
       </div>
       <Loading query={query} rows={5} />
       {period && (
