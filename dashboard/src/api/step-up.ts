@@ -1,6 +1,6 @@
 import { createStore } from '../lib/store.ts'
 
-/** State of the step-up dialog: `answer` releases the request that waits for proof. Null: closed. */
+/** State of the step-up dialog: `answer` releases the requests that wait for proof. Null: closed. */
 export const stepUp = createStore<{ answer: (proven: boolean) => void } | null>(null)
 
 /** Name of the channel from the window where the person confirms to the page that waits. Both share the session's cookie. */
@@ -19,16 +19,16 @@ export const onProven = (listener: () => void): (() => void) => {
   return () => windows.close()
 }
 
-/** Opens the dialog. While it is open, any other request, including the dialog's own, gets its error unchanged. */
-const ask = (): Promise<boolean> =>
-  new Promise((resolve) => {
-    stepUp.set({
-      answer: (proven) => {
-        stepUp.set(null)
-        resolve(proven)
-      },
-    })
+let asking: Promise<boolean> | null = null
+
+/** Opens the dialog, unless it is open for another request. Requests that are refused at the same time get the same answer. */
+const ask = (): Promise<boolean> => {
+  asking ??= new Promise<boolean>((answer) => stepUp.set({ answer })).finally(() => {
+    asking = null
+    stepUp.set(null)
   })
+  return asking
+}
 
 const isRefused = async (response: Response): Promise<boolean> => {
   if (response.status !== 403) return false
@@ -39,9 +39,13 @@ const isRefused = async (response: Response): Promise<boolean> => {
   return typeof body === 'object' && body !== null && 'error' in body && body.error === 'step_up_required'
 }
 
-/** Sends a request. If the service requires step-up, asks the person and sends the request again. */
+/**
+ * Sends a request. If the service requires step-up, asks the person and sends the request again. A request that is sent while the
+ * dialog is open may be the dialog's own, so it gets its error unchanged.
+ */
 export const withProof = async (send: () => Promise<Response>): Promise<Response> => {
+  const isAside = stepUp.get() !== null
   const response = await send()
-  if (stepUp.get() !== null || !stepUp.isFollowed() || !(await isRefused(response))) return response
+  if (isAside || !stepUp.isFollowed() || !(await isRefused(response))) return response
   return (await ask()) ? send() : response
 }
