@@ -152,11 +152,6 @@ export const workspaceFlows = (world: World): void => {
     await close()
   })
 
-  test('the emergency stop stops all payments, and every page says so until it is undone', async () => {
-    const person = await signIn(world.service.api)
-    const beneficiary = await newBeneficiary(person.api)
-    const { page, close } = await visitAs(world, person)
-    await page.goto('/workspace')
   test('a viewer of a team creates a workspace from within the team', async () => {
     const team = await createTeam(world.service)
     const viewer = await team.join('viewer', 'Vera Viewer')
@@ -173,6 +168,11 @@ export const workspaceFlows = (world: World): void => {
     await close()
   })
 
+  test('the emergency stop stops all payments, and every page says so until it is undone', async () => {
+    const person = await signIn(world.service.api)
+    const beneficiary = await newBeneficiary(person.api)
+    const { page, close } = await visitAs(world, person)
+    await page.goto('/workspace')
     await page.getByRole('button', { name: 'Freeze workspace' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Freeze now' }).click()
     await page.getByText('This workspace is frozen').waitFor()
