@@ -159,7 +159,7 @@ describe('a sign-in method that a key links', () => {
     const linked = await signIn(service.api, newer)
     expect((await linked.api.get('/v1/accounts/me/passkeys')).status).toBe(403)
     expect((await linked.api.delete(`/v1/accounts/me/grants/${key.grantId}`)).status).toBe(200)
-    // Of several, the oldest stays.
+    // The oldest method stays.
     const back = await signIn(service.api, oldest)
     expect(back.accountId).toBe(person.accountId)
     expect(await identitiesOf(back)).toMatchObject([{ subject: oldest.address, linked_by_grant_id: key.grantId }])

@@ -205,7 +205,7 @@ export const unlinkIdentity = async (tx: Tx, deps: DetachDeps, principal: Princi
 
 /**
  * Detaches methods that revoked grants linked. An account's last method stays, without sessions, and belongs to the person from
- * then on (`linkerOf`). Of several, the oldest stays: a thief may have added the later ones. The caller locked the grants.
+ * then on (`linkerOf`). The oldest stays, because a thief may have added later ones. The caller locked the grants.
  */
 export const detachLinkedBy = async (
   tx: Tx,

@@ -4,6 +4,7 @@ import { first, inTx, statement, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { updateRow } from '../../../db/prepare-write.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
+import { payments } from '../../../db/tables/payments.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { type NamedLine as FactNames, nameFacts, withNames } from '../../../policy/facts.ts'
@@ -25,8 +26,8 @@ import {
 import { type LockedApproval, lockApproval } from './queries.ts'
 import { voidAfterNewText } from './void.ts'
 
-// If a registered name or the payer changes while an approval is pending, a new text replaces the old one and voids its decisions. A batch's
-// text is renewed when its first checks end, or five seconds after the request, and again when the last check ends.
+// If a registered name or the payer changes while an approval is pending, a new text replaces the old one and voids its decisions.
+// A batch's text is renewed when its first checks end, or five seconds after the request, and again when the last check ends.
 
 const railActor: Actor = { accountId: null, origin: null, way: 'rail' }
 
@@ -97,13 +98,18 @@ export const renewTexts = async (
   }
 }
 
-const findScheduled = statement('approvals.waiting_for_time')`
-  select a.id from approvals a join payments p on p.id = a.payment_id
-   where a.workspace_id = $1 and a.status = 'pending' and p.status = 'scheduled' order by a.id`
+const findScheduled = prepare('approvals.waiting_for_time', { workspaceId: 'uuid' }, (orm, param) =>
+  orm
+    .select({ id: approvals.id })
+    .from(approvals)
+    .innerJoin(payments, eq(payments.id, approvals.paymentId))
+    .where(and(eq(approvals.workspaceId, param.workspaceId), eq(approvals.status, 'pending'), eq(payments.status, 'scheduled')))
+    .orderBy(approvals.id),
+)
 
 /** Scheduled payments are paid from the workspace's own balance after a separation, and the text to sign says so. */
 export const renewPayers = async (tx: Tx, actor: Actor, workspaceId: Uuid): Promise<void> => {
-  for (const { id } of await tx.query<{ id: Uuid }>(findScheduled, [workspaceId])) {
+  for (const { id } of await tx.run(findScheduled, { workspaceId })) {
     const record = await lockApproval(tx, id)
     if (record?.approval.status === 'pending')
       await renewWith(tx, record, (message) => withOwnBalance(message, tx.at), null, actor)
