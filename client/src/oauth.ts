@@ -66,7 +66,9 @@ type DeviceOptions = {
   signal?: AbortSignal
 }
 
-const isWaiting = (error: unknown, code: string) => error instanceof Error && 'code' in error && error.code === code
+/** Whether the service refused a request with this OAuth error. */
+export const isRefusedAs = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code
 
 /** Device flow (RFC 8628) with PKCE. Waits until the person has decided in a browser. */
 export const loginByDevice = async ({ fetch, metadata, clientId, scope, show, signal }: DeviceOptions): Promise<Tokens> => {
@@ -98,8 +100,8 @@ export const loginByDevice = async ({ fetch, metadata, clientId, scope, show, si
       }
       return toTokens(await post(fetch, metadata.token_endpoint, new URLSearchParams(fields)))
     } catch (error) {
-      if (isWaiting(error, 'slow_down')) seconds += 5
-      else if (!isWaiting(error, 'authorization_pending')) throw error
+      if (isRefusedAs(error, 'slow_down')) seconds += 5
+      else if (!isRefusedAs(error, 'authorization_pending')) throw error
     }
   }
 }

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { parseArgs } from 'node:util'
-import { discover, loginByDevice, registerDeviceClient, revokeToken } from '../oauth.ts'
+import { discover, isRefusedAs, loginByDevice, registerDeviceClient, revokeToken } from '../oauth.ts'
 import { batch } from './batch.ts'
 import { completionFor } from './completion.ts'
 import { forward } from './forward.ts'
@@ -11,7 +11,7 @@ import { pay, simulate } from './pay.ts'
 import { payees } from './payees.ts'
 import { cancel, keys, payment, statement } from './records.ts'
 import { clientOf, defaultUrl } from './session.ts'
-import { forgetLogin, loginFile, readLogin, writeLogin } from './store.ts'
+import { forgetLogin, type Login, loginFile, readLogin, writeLogin } from './store.ts'
 import { flag, json, type Terminal, text } from './terminal.ts'
 
 type Verifier = {
@@ -31,25 +31,41 @@ const login = async (terminal: Terminal): Promise<void> => {
   const before = await readLogin(file)
   const baseUrl = (values.url ?? terminal.env.PAYMENTS_URL ?? before?.baseUrl ?? defaultUrl).replace(/\/$/, '')
   const metadata = await discover(fetch, baseUrl)
-  const clientId =
-    before?.baseUrl === baseUrl ? before.clientId : await registerDeviceClient(fetch, metadata, `Command line on ${hostname()}`)
-  const tokens = await loginByDevice({
-    fetch,
-    metadata,
-    clientId,
-    scope: values.scope ?? neededScopes,
-    signal: terminal.signal,
-    show: ({ userCode, verificationUriComplete }) =>
-      terminal.say(`Open ${verificationUriComplete}\nand compare the code: ${userCode}`),
-  })
-  await writeLogin(file, { baseUrl, clientId, tokens })
-  terminal.say(`Logged in to ${baseUrl} with: ${tokens.scope}`)
+  const loginAs = async (clientId: string): Promise<Login> => {
+    const tokens = await loginByDevice({
+      fetch,
+      metadata,
+      clientId,
+      scope: values.scope ?? neededScopes,
+      signal: terminal.signal,
+      show: ({ userCode, verificationUriComplete }) =>
+        terminal.say(`Open ${verificationUriComplete}\nand compare the code: ${userCode}`),
+    })
+    return { baseUrl, clientId, tokens }
+  }
+  const loginAsNew = async () => loginAs(await registerDeviceClient(fetch, metadata, `Command line on ${hostname()}`))
+  const made =
+    before?.baseUrl === baseUrl
+      ? await loginAs(before.clientId).catch((error: unknown) => {
+          // The service removes clients that are not used.
+          if (isRefusedAs(error, 'invalid_client')) return loginAsNew()
+          throw error
+        })
+      : await loginAsNew()
+  await writeLogin(file, made)
+  terminal.say(`Logged in to ${baseUrl} with: ${made.tokens.scope}`)
 }
 
 const logout = async (terminal: Terminal): Promise<void> => {
   const file = loginFile(terminal.env)
   const known = await readLogin(file)
-  if (known) await revokeToken(fetch, await discover(fetch, known.baseUrl), known.clientId, known.tokens.accessToken)
+  if (known)
+    await revokeToken(fetch, await discover(fetch, known.baseUrl), known.clientId, known.tokens.accessToken).catch(
+      (error: unknown) => {
+        // The service has removed the client, and its access with it.
+        if (!isRefusedAs(error, 'invalid_client')) throw error
+      },
+    )
   await forgetLogin(file)
   terminal.say('Logged out: the access is revoked.')
 }

@@ -109,9 +109,11 @@ export const forward = async (terminal: Terminal): Promise<void> => {
   if (!Number.isInteger(tries) || tries < 1) throw new UsageError('--tries takes a number of at least 1')
   const file = values.undelivered ?? (state && `${state}.undelivered`)
   const { signal, say } = terminal
-  const secret = values.secret ?? (values.replay && state ? (await readListenState(state))?.secret : undefined) ?? newSecret()
+  const known = values.secret ?? (values.replay && state ? (await readListenState(state))?.secret : undefined)
+  const secret = known ?? newSecret()
   if (values.replay) {
     if (file === undefined) throw new UsageError('Name the file: --undelivered FILE, or --state FILE')
+    if (known === undefined) say(`Events are signed with ${secret}`)
     if (!(await replay(file, { forwardTo, secret, signal, say }))) process.exitCode = 4
     return
   }

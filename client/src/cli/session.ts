@@ -1,6 +1,6 @@
 import { Payments } from '../client.ts'
 import { discover, refreshTokens } from '../oauth.ts'
-import { type Login, loginFile, readLogin, writeLogin } from './store.ts'
+import { type Login, loginFile, readLogin, withLock, writeLogin } from './store.ts'
 import type { Terminal } from './terminal.ts'
 
 export const defaultUrl = 'http://localhost:3000'
@@ -13,19 +13,31 @@ export class UsageError extends Error {}
 /** An earlier run of the same command already did the work, so this run did nothing. */
 export class AlreadyDoneError extends Error {}
 
-/** Returns the login's access token, refreshed shortly before expiry. Refreshes once at a time: a refresh token works once. */
+const isFresh = ({ tokens }: Login): boolean => tokens.expiresAt - Date.now() >= marginMs
+
+/** Replaces the stored tokens unless another command has done so: a refresh token that is used again ends the access of all. */
+const refreshStored = async (file: string, { baseUrl }: Login): Promise<Login> => {
+  const stored = await readLogin(file)
+  if (stored?.baseUrl !== baseUrl)
+    throw new UsageError(`The login for ${baseUrl} was removed: run payments login --url ${baseUrl}`)
+  if (isFresh(stored)) return stored
+  const { clientId, tokens } = stored
+  if (tokens.refreshToken === undefined) throw new UsageError('The login has expired: run payments login')
+  const metadata = await discover(fetch, baseUrl)
+  const login = { baseUrl, clientId, tokens: await refreshTokens(fetch, metadata, clientId, tokens.refreshToken) }
+  await writeLogin(file, login)
+  return login
+}
+
+/** Returns the login's access token, refreshed shortly before expiry by one command at a time. */
 const freshToken = (file: string, first: Login): (() => Promise<string>) => {
   let login = first
   let refreshing: Promise<void> | undefined
   const refresh = async () => {
-    const { refreshToken } = login.tokens
-    if (refreshToken === undefined) throw new UsageError('The login has expired: run payments login')
-    const metadata = await discover(fetch, login.baseUrl)
-    login = { ...login, tokens: await refreshTokens(fetch, metadata, login.clientId, refreshToken) }
-    await writeLogin(file, login)
+    login = await withLock(file, () => refreshStored(file, login))
   }
   return async () => {
-    if (login.tokens.expiresAt - Date.now() < marginMs) {
+    if (!isFresh(login)) {
       refreshing ??= refresh().finally(() => {
         refreshing = undefined
       })

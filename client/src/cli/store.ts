@@ -1,6 +1,7 @@
-import { appendFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Tokens } from '../oauth.ts'
 
 /** A login: service, client and tokens. */
@@ -9,7 +10,8 @@ export type Login = { baseUrl: string; clientId: string; tokens: Tokens }
 export const loginFile = (env: NodeJS.ProcessEnv): string =>
   env.PAYMENTS_LOGIN_FILE ?? join(env.XDG_CONFIG_HOME ?? join(homedir(), '.config'), 'payments-service', 'login.json')
 
-const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT'
+const hasCode = (error: unknown, code: string): boolean => error instanceof Error && 'code' in error && error.code === code
+const isMissing = (error: unknown): boolean => hasCode(error, 'ENOENT')
 
 const readText = async (file: string): Promise<string | undefined> => {
   try {
@@ -31,6 +33,36 @@ const writeJson = async (file: string, value: unknown): Promise<void> => {
   const next = `${file}.${process.pid}`
   await writeFile(next, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
   await rename(next, file)
+}
+
+const lockPollMs = 50
+/** The holder of an older lock has ended without removing it: a refresh takes seconds. */
+const maxLockMs = 30_000
+
+/** Lets one process at a time do the work, by a file that only one of them can create. */
+export const withLock = async <T>(file: string, work: () => Promise<T>): Promise<T> => {
+  const lock = `${file}.lock`
+  const take = () =>
+    writeFile(lock, `${process.pid}\n`, { flag: 'wx', mode: 0o600 }).then(
+      () => true,
+      (error: unknown) => {
+        if (!hasCode(error, 'EEXIST')) throw error
+        return false
+      },
+    )
+  while (!(await take())) {
+    const takenMs = await stat(lock).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Date.now(),
+    )
+    if (Date.now() - takenMs > maxLockMs) await rm(lock, { force: true })
+    else await pause(lockPollMs)
+  }
+  try {
+    return await work()
+  } finally {
+    await rm(lock, { force: true })
+  }
 }
 
 export const readLogin = (file: string): Promise<Login | undefined> => readJson<Login>(file)
