@@ -24,7 +24,7 @@ const headerText = {
 
 const headersFor = (config: FastifyContextConfig): (keyof typeof headerText)[] => [
   ...(config.idempotent ? (['Idempotency-Key'] as const) : []),
-  ...(config.permission !== undefined ? (['Workspace-Id'] as const) : []),
+  ...(config.access !== 'public' ? (['Workspace-Id'] as const) : []),
 ]
 
 /** Adds headers that all routes accept. In the routes' own schemas, they would be validated twice. */

@@ -105,6 +105,15 @@ test('the document is valid OpenAPI 3.1, of at most 1 MB', async () => {
   expect(result.valid).toBe(true)
 })
 
+test('every operation that reads a credential has the header Workspace-Id, and no other', () => {
+  const named = operations()
+    .filter(({ operation }) => operation.parameters?.some(({ name }: Json) => name === 'Workspace-Id'))
+    .map(({ operation }) => operation.operationId)
+  const reading = operationsOfTheApi().filter(({ rule }) => rule !== 'public')
+  expect(named.sort()).toEqual(reading.map(({ operation }) => operation).sort())
+  expect(named).toContain('workspaces.current')
+})
+
 test('it lists the operations that the service has, and none of the private listener', () => {
   const listed = operations().map(({ method, path, operation }) => `${method.toUpperCase()} ${path} ${operation.operationId}`)
   const served = operationsOfTheApi().map(
