@@ -25,11 +25,13 @@ const candidatesFor = (path: string): string[] => {
   return [tidy, lower, `/v1${tidy}`, `/v1${bare}`, `/v1${many}`].filter((candidate) => candidate !== path)
 }
 
+const balancePath = '/v1/accounts/me or, for a team, /v1/workspaces/current'
+
 /** Our paths for resources that have these names in other services. */
 const otherNames: Readonly<Record<string, string>> = {
   ...{ webhooks: '/v1/notifications/stream', webhook_endpoints: '/v1/notifications/stream', events: '/v1/notifications' },
   ...{ payouts: '/v1/payments', transfers: '/v1/payments', disbursements: '/v1/payments', transactions: '/v1/payments' },
-  ...{ balance: '/v1/accounts/me', balances: '/v1/accounts/me', account: '/v1/accounts/me', me: '/v1/accounts/me' },
+  ...{ balance: balancePath, balances: balancePath, account: '/v1/accounts/me', me: '/v1/accounts/me' },
   ...{ payees: '/v1/beneficiaries', recipients: '/v1/beneficiaries', contacts: '/v1/beneficiaries' },
   ...{ bulk_payments: '/v1/payment-batches', batches: '/v1/payment-batches', deposits: '/v1/topups/initiate' },
   topups: '/v1/topups/initiate or /v1/accounts/me/history?type=topup',

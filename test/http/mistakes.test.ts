@@ -84,7 +84,7 @@ describe('the address', () => {
     ['webhooks, which there are none of', () => ({ path: '/v1/webhooks' }), 404, 'not_found', 'There is no such path. Did you mean /v1/notifications/stream?'],
     ['payouts', () => ({ path: '/v1/payouts' }), 404, 'not_found', 'There is no such path. Did you mean /v1/payments?'],
     ['a list of top-ups, which is the history', () => ({ path: '/v1/topups' }), 404, 'not_found', 'There is no such path. Did you mean /v1/topups/initiate or /v1/accounts/me/history?type=topup?'],
-    ['the balance by itself', () => ({ path: '/v1/balance' }), 404, 'not_found', 'There is no such path. Did you mean /v1/accounts/me?'],
+    ['the balance by itself', () => ({ path: '/v1/balance' }), 404, 'not_found', 'There is no such path. Did you mean /v1/accounts/me or, for a team, /v1/workspaces/current?'],
     ['nothing like a path', () => ({ path: '/v1/nothing' }), 404, 'not_found', /^There is no such path\. GET \/openapi\.json/],
     ['a method that the path does not take', () => ({ method: 'PUT', path: '/v1/payments' }), 405, 'method_not_allowed', 'PUT is not a method of this path; it supports POST, GET, HEAD.'],
     ['DELETE where nothing is deleted', () => ({ method: 'DELETE', path: '/v1/workspaces/current' }), 405, 'method_not_allowed', /it supports GET, HEAD, PUT, PATCH\.$/],
