@@ -74,7 +74,7 @@ export const lostWriteMutants: readonly Mutant[] = [
   },
   {
     bug: 'a payment that was sent in lost writes is not found by its names',
-    file: 'src/modules/exceptions/reconciliation/service.ts',
+    file: 'src/modules/exceptions/reconciliation/booked.ts',
     find: 'const order = lost && orderNames.orderOf(seedOf(lost), 0)',
     replace: 'const order = lost && null',
     suite: 'test/rails-flows/found-after-loss.test.ts',

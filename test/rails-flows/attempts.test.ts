@@ -260,6 +260,55 @@ describe('the right to send', () => {
     expect(await balanceOf(person)).toEqual(untouched)
   })
 
+  describe('a process that pauses until another one has sent the order again', () => {
+    /** A process behind the same address, because a repeated order must name the same one. */
+    let successor: TestService
+    beforeAll(async () => {
+      const env = { OPERATOR_URL: service.operatorUrl }
+      successor = await startService({ database: service.database, clock: service.clock, provider: service, env })
+    })
+    afterAll(() => successor.close())
+    const sendAgain = async () => {
+      for (const seconds of [46, 31]) {
+        expect(ordersTo(service, phone)).toHaveLength(0)
+        service.clock.advance(seconds)
+        await successor.deps.jobs.sweep()
+      }
+      expect(ordersTo(service, phone)).toHaveLength(1)
+    }
+
+    test.each([
+      ['accepts it', undefined, 'submitted'],
+      ['does not answer', 'lose_answer', 'lost'],
+    ] as const)('fails nothing, if the rail then %s', async (_, effect, state) => {
+      const id = await pay(person, toPhone())
+      if (effect) service.sandbox.rules.add({ effect, rail: 'MPESA_B2C', party: phone, times: 1, delay_ms: 0 })
+      happensAfter('attempts.claim', sendAgain)
+      await service.deps.jobs.drain()
+      expect((await attemptsOf(id)).map((attempt) => attempt.state)).toEqual([state])
+      expect((await paymentOf(person, id)).status).toBe('unknown')
+      expect(await balanceOf(person)).toEqual(held)
+      await service.settle()
+      expect((await paymentOf(person, id)).status).toBe('succeeded')
+      expect(ordersTo(service, phone)).toHaveLength(1)
+      expect(await balanceOf(person)).toEqual(paid)
+    })
+
+    test('raises no alert, if the payment has succeeded by then', async () => {
+      const id = await pay(person, toPhone())
+      happensAfter('attempts.claim', async () => {
+        await sendAgain()
+        await successor.settle()
+        await pass(successor, 10)
+        expect((await paymentOf(person, id)).status).toBe('succeeded')
+      })
+      await service.settle()
+      expect(alerts(service)).toEqual([])
+      expect(ordersTo(service, phone)).toHaveLength(1)
+      expect(await balanceOf(person)).toEqual(paid)
+    })
+  })
+
   test('a payment that is declared unknown after a restore, between recording its attempt and taking the right, is not sent', async () => {
     const restored = await startService()
     const payer = await signIn(restored.api)

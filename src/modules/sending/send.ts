@@ -10,6 +10,7 @@ import { type Clock, secondsAfter } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { fieldsOf } from '../../lib/lists.ts'
+import { collectionRail } from '../../lib/rail-names.ts'
 import type { SendLogFinding } from '../../lib/send-log.ts'
 import { continueTrace } from '../../lib/tracing.ts'
 import type { Evidence, ProviderReference, SendPermission, Submission } from '../../rails/rail.ts'
@@ -105,19 +106,26 @@ const answerLost: Evidence = {
   message: 'The answer to sending was lost; it may have arrived.',
 }
 
+/** Whether another process has sent the order again, which it may do after the attempt's second query (`repeatLost`). */
+const mayBeRepeated = ({ rails }: Parts, { rail, state, checks }: AttemptRecord): boolean =>
+  state === 'submitted' || (rail !== collectionRail && checks > 1 && Boolean(rails.payout[rail]?.repeats))
+
 /** Runs again if its COMMIT was not answered, so an attempt that is `not_sent` or has a successor stays unchanged. */
-const recordNotSent = async (tx: Tx, open: OpenAttempt, isRailDown: boolean): Promise<void> => {
+const recordNotSent = async (tx: Tx, deps: Parts, open: OpenAttempt, isRailDown: boolean): Promise<void> => {
   const { attempt, superseded, tries } = open
   if (superseded || attempt.state === 'not_sent') return
   const waitSeconds = secondsToNextTry(tries, isRailDown)
   // The payment became unknown after a restore: an earlier send that the database has lost may have arrived.
   if (attempt.state === 'resolved' && attempt.fingerprint === null) return
   // An attempt that was marked lost in the meantime may have been sent. Only evidence ends it.
-  if ((attempt.state === 'recorded' || attempt.state === 'sending') && waitSeconds !== undefined) {
+  const isOpen = attempt.state === 'recorded' || attempt.state === 'sending'
+  if (isOpen && waitSeconds !== undefined) {
     await moveAttempt(tx, attempt.id, 'not_sent', null)
     sendAgainAt(tx, open, secondsAfter(tx.at, waitSeconds))
     return
   }
+  // This process sent nothing, but the same order may be on its way from another one.
+  if (!isOpen && mayBeRepeated(deps, attempt)) return
   await applyEvidence(tx, [{ open, evidence: neverSent, source: { kind: 'submission' } }])
 }
 
@@ -140,6 +148,7 @@ export const recordAccepted = async (db: Db, at: Date, accepted: readonly Accept
 /** Records the rail's answer to a send. A delivery that came earlier takes precedence. */
 const recordSubmission = async (
   tx: Tx,
+  deps: Parts,
   sent: Pick<AttemptRecord, 'id' | 'kind' | 'subjectId'>,
   submission: Submission,
   isRailDown: boolean,
@@ -161,7 +170,7 @@ const recordSubmission = async (
       await settle(answerLost)
       return
     case 'not_sent':
-      return recordNotSent(tx, open, isRailDown)
+      return recordNotSent(tx, deps, open, isRailDown)
   }
 }
 
@@ -242,7 +251,7 @@ export const createSender = (deps: Parts) => {
     if (submission.kind === 'accepted' && !submission.evidence) return recordAcceptance({ id: attemptId, ...submission.provider })
     const isRailDown = deps.rails.gates[source.rail].read().state !== 'up'
     const sent = { id: attemptId, kind: source.kind, subjectId: outgoing.subjectId }
-    await untilWritten(() => inTx(deps.db, (tx) => recordSubmission(tx, sent, submission, isRailDown)))
+    await untilWritten(() => inTx(deps.db, (tx) => recordSubmission(tx, deps, sent, submission, isRailDown)))
   }
   return (source: SendSource, recorded: Recorded): Promise<void> =>
     continueTrace(
