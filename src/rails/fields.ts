@@ -89,7 +89,7 @@ export const nairobiDateTime = (at: Date): string => nairobiIso(at).slice(0, 19)
 export const nairobiMidnight = (at: Date): Date => new Date(Date.parse(`${nairobiDate(at)}T00:00:00Z`) - offsetMs)
 
 /** Parses `yyyyMMddHHmmss` or `yyyy-MM-dd HH:mm:ss`. */
-export const nairobiInstant = (text: string): Date | undefined => {
+const nairobiInstant = (text: string): Date | undefined => {
   const parts = /^(\d{4})-?(\d\d)-?(\d\d)[ T]?(\d\d):?(\d\d):?(\d\d)/.exec(text)
   if (!parts) return undefined
   const [, year, month, day, hours, minutes, seconds] = parts

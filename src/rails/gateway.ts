@@ -19,6 +19,13 @@ type SendMore = { headers?: Record<string, string>; permission?: Permission | un
 /** Sends a POST if there is a body. `ready` obtains the token that requests need. */
 export type Send = ((path: string, body?: object, more?: SendMore) => Promise<Exchange>) & { ready: () => Promise<void> }
 
+/** A rate limit rejects a request before it is processed, whatever the body of the response. */
+export const throttled = {
+  kind: 'not_sent',
+  code: 'throttled',
+  message: 'The provider takes no more requests right now.',
+} as const
+
 const late: NoToken = { code: 'not_connected_in_time', message: 'The provider gave no access token in time.' }
 
 export const createGateway = (options: GatewayOptions, { clock, shareToken }: AdapterDeps): Send => {
@@ -67,7 +74,9 @@ export const createGateway = (options: GatewayOptions, { clock, shareToken }: Ad
         timeoutMs,
         permission: permission && { ...permission, withinMs: leftMs() },
       })
-      if (answer.kind !== 'answer' || !refusesToken(answer)) return answer
+      if (answer.kind !== 'answer') return answer
+      if (answer.status === 429) return throttled
+      if (!refusesToken(answer)) return answer
       // Discards only the rejected token, because a slow request must not discard its successor.
       if (held?.value === token.value) {
         refused = token.value

@@ -135,8 +135,11 @@ export type PayoutRail = PayoutAdapter & {
 
 export type CollectionAdapter = {
   ready: () => Promise<void>
-  /** Payments received from `start` (inclusive) to `end` (exclusive). Undefined if the provider's list is incomplete. */
-  listPaidIn: (period: { start: Date; end: Date }) => Promise<Movement[] | undefined>
+  /**
+   * Payments received from `start` (inclusive) to `end` (exclusive). Undefined if the provider's list is incomplete, or if an
+   * entry cannot be read, unless `skipsUnreadable` leaves such entries out.
+   */
+  listPaidIn: (period: { start: Date; end: Date; skipsUnreadable?: boolean }) => Promise<Movement[] | undefined>
   collect: (instruction: CollectionInstruction) => Promise<Submission>
   query: (attempt: Attempt) => Promise<Evidence>
   readDelivery: (kind: DeliveryKind, body: unknown) => Delivery
@@ -163,13 +166,23 @@ export type RailGate = {
 /** Our callback URLs for a provider's deposit notifications, each with a secret. */
 export type DepositUrls = { confirmation: string; validation: string }
 
-/** `reference`: as the payer typed it. */
-export type DepositNotification = { receipt: string; at: Date; amountMinor: Minor; reference: string; payerName: string | null }
+/** `kept`: the provider has URLs already and does not replace them, as it `said`. `problem`: what is not registered, or null. */
+export type DepositRegistration = { urls: 'registered' | 'kept' | 'failed'; said?: string; problem: string | null }
+
+/** `reference`: as the payer typed it. `currency`: as stated. Missing if the provider has only one. */
+export type DepositNotification = {
+  receipt: string
+  at: Date
+  amountMinor: Minor
+  reference: string
+  payerName: string | null
+  currency?: string
+}
 
 export type DepositAdapter = {
   instructions: (code: string) => DepositInstructions
   /** Registers our URLs with the provider. Idempotent. Null if an operator enters them at the provider. */
-  register: ((urls: DepositUrls) => Promise<Submission>) | null
+  register: ((urls: DepositUrls) => Promise<DepositRegistration>) | null
   /** Null if the body is not a deposit, undefined if it is unreadable. Never throws. */
   readNotification: (body: unknown) => DepositNotification | null | undefined
 }

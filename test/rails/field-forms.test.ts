@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readPayoutDelivery } from '../../src/rails/daraja/payout.ts'
-import { nairobiInstant, providerInstant, readBalance } from '../../src/rails/fields.ts'
+import { providerInstant, readBalance } from '../../src/rails/fields.ts'
 import { startRails, type TestRails } from './harness.ts'
 
 // Undocumented answers of providers, after public reports of other integrations.
@@ -87,6 +87,22 @@ describe('a list of what was paid in', () => {
     expect(asked.map(({ body }) => body.OffSetValue)).toEqual(['0', '2', '3'])
     expect(await list(page(one ?? {}), page(one ?? {}))).toHaveLength(1)
   })
+  test('with a reversal has its negative amount, which a prompt does not take for its payment', async () => {
+    const back = { ...payment('UKA0000001', '2026-03-04 14:00:00'), amount: '-10.00' }
+    answers = [page(back), nothing]
+    expect(await daraja().collection.listPaidIn(day)).toMatchObject([{ receipt: 'UKA0000001', amountMinor: -1_000n }])
+    answers = [page(back), nothing]
+    const prompt = { ...rails.collection(), at: new Date('2026-03-04T11:00:00Z'), reference: 'A' }
+    const attempt = { ...prompt, rail: 'MPESA_STK', provider: { request: null, conversation: null } } as const
+    expect(await daraja().collection.query(attempt)).toMatchObject({ kind: 'unknown', code: 'unreadable' })
+  })
+  test('with an entry that cannot be read has the others, for a reader that skips it', async () => {
+    const [good, bad] = [payment('UKA0000001', '2026-03-04 14:00:00'), payment('UKA0000002', '2026-02-31 14:00:00')]
+    answers = [page(good, bad), nothing]
+    expect(await daraja().collection.listPaidIn({ ...day, skipsUnreadable: true })).toMatchObject([{ receipt: 'UKA0000001' }])
+    answers = [{ status: 500, body: {} }]
+    expect(await daraja().collection.listPaidIn({ ...day, skipsUnreadable: true })).toBeUndefined()
+  })
   test.each([
     ['an error', { status: 500, body: { errorCode: '500.003.02', errorMessage: 'System is busy' } }],
     ['a code that is not known', { status: 200, body: { ResponseCode: '1002' } }],
@@ -98,7 +114,7 @@ describe('a list of what was paid in', () => {
 
 test('a time without a zone is Nairobi’s, and a day that does not exist is none', () => {
   expect(providerInstant('2026-03-04T14:00:00')?.toISOString()).toBe('2026-03-04T11:00:00.000Z')
-  expect(nairobiInstant('20260231140000')).toBeUndefined()
+  expect(providerInstant('20260231140000')).toBeUndefined()
 })
 
 describe('the registration of our addresses', () => {
@@ -108,13 +124,13 @@ describe('the registration of our addresses', () => {
     answers = given
     asked.length = 0
     const answer = await daraja({ deposits: { ...deposits, ...more } }).deposits?.register?.(urls)
-    return answer?.kind === 'refused' ? answer.message : answer?.kind
+    return answer?.problem ?? answer?.said ?? answer?.urls
   }
   const success = { status: 200, body: { ConversationID: '', OriginatorCoversationID: '', ResponseDescription: 'success' } }
 
   test.each<[string, Answer, string | RegExp]>([
-    ['a sentence alone', success, 'accepted'],
-    ['a code of zeros', { status: 200, body: { ResponseCode: '00000000', ResponseDescription: 'success' } }, 'accepted'],
+    ['a sentence alone', success, 'registered'],
+    ['a code of zeros', { status: 200, body: { ResponseCode: '00000000', ResponseDescription: 'success' } }, 'registered'],
     [
       'registered already',
       { status: 200, body: { ResponseDescription: 'URLs are already registered' } },
@@ -137,15 +153,22 @@ describe('the registration of our addresses', () => {
     else expect(result).toMatch(said)
     expect(asked.map(({ path }) => path)).toEqual(['/mpesa/c2b/v2/registerurl'])
   })
+  test('registers the list of payments although the addresses are registered already', async () => {
+    const before = { status: 500, body: { errorCode: '500.003.1001', errorMessage: 'Urls are already registered' } }
+    const listed = { status: 200, body: { ResponseStatus: '1000', ResponseDescription: 'Success' } }
+    expect(await register([before, listed], { pullNumber: '254722000000' })).toBe('Urls are already registered')
+    expect(asked.map(({ path }) => path)).toEqual(['/mpesa/c2b/v2/registerurl', '/pulltransactions/v1/register'])
+  })
   test('goes to the version that a setting names, and registers the list of payments for a phone', async () => {
     const listed = { status: 200, body: { ResponseStatus: '1001', ResponseDescription: 'ShortCode already Registered' } }
-    expect(await register([success, listed], { version: '1', pullNumber: '254722000000' })).toBe('accepted')
+    expect(await register([success, listed], { version: '1', pullNumber: '254722000000' })).toBe('registered')
     expect(asked).toMatchObject([
       { path: '/mpesa/c2b/v1/registerurl' },
       { path: '/pulltransactions/v1/register', body: { RequestType: 'Pull', NominatedNumber: '254722000000' } },
     ])
     const no = { status: 400, body: { errorCode: '400.002.02', errorMessage: 'Bad Request - Invalid NominatedNumber' } }
-    expect(await register([success, no], { pullNumber: '254722000000' })).toBe('Bad Request - Invalid NominatedNumber')
+    const problem = 'M-PESA did not register the list of payments: Bad Request - Invalid NominatedNumber'
+    expect(await register([success, no], { pullNumber: '254722000000' })).toBe(problem)
   })
 })
 

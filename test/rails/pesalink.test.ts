@@ -92,7 +92,7 @@ test('a signature by another key is refused', async () => {
     publicKeyEncoding: { type: 'spki', format: 'pem' },
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   })
-  expect(await rails.pesalink({ privateKeyPem }).pay(toAccount())).toMatchObject({ kind: 'refused', providerCode: '403101' })
+  expect(await rails.pesalink({ privateKeyPem }).pay(toAccount())).toMatchObject({ kind: 'refused', providerCode: '900101' })
 })
 
 test('bank codes are translated to the bank’s own, and one that is not in the table is refused', async () => {
@@ -120,6 +120,40 @@ test('a token that was revoked is renewed once, and the transfer is sent once', 
   expect(rails.sandbox.orders().filter((order) => order.key === sent.reference)).toHaveLength(1)
 })
 
+const refusal = (status: number, code: number, message: string): Fault => ({
+  kind: 'answer',
+  takesEffect: false,
+  status,
+  body: { status: false, code, message },
+})
+const answeredWith = async (fault: Fault) => {
+  const rail = rails.pesalink({ failureCodes: ['400104'] })
+  await rail.query(payoutAttempt(toAccount(), { kind: 'lost', message: '' }))
+  rails.sandbox.failNext(fault)
+  return rail.pay(toAccount())
+}
+
+test.each([
+  [400, 400_101, 'Duplicate Transaction/ Payment Reference'],
+  [400, 400_109, 'Failed, destination bank error. Duplicate transmission'],
+  [409, 409, 'x'],
+])('%s with the code %s says that the bank has the order: it is lost, and a duplicate', async (status, code, message) => {
+  expect(await answeredWith(refusal(status, code, message))).toMatchObject({ kind: 'lost', duplicate: true })
+})
+
+test.each([
+  [403, 900_101, 'Invalid signature'],
+  [400, 400_400, 'Request contains errors, could not be parsed'],
+  [403, 401_202, 'Merchant account used cannot be found/is inactive'],
+  [400, 400_104, 'Failed, insufficient funds'],
+])('%s with the code %s, of the gateway or documented as a failure, is a refusal', async (status, code, message) => {
+  expect(await answeredWith(refusal(status, code, message))).toMatchObject({
+    kind: 'refused',
+    providerCode: String(code),
+    message,
+  })
+})
+
 describe('an answer that is not clear counts as lost', () => {
   test.each<[string, Fault]>([
     ['a reset', { kind: 'reset', takesEffect: true }],
@@ -130,7 +164,11 @@ describe('an answer that is not clear counts as lost', () => {
       { kind: 'answer', takesEffect: false, status: 200, body: { status: false, code: 1, message: 'x' } },
     ],
     ['a 500', { kind: 'answer', takesEffect: false, status: 500, body: { status: false, code: 500, message: 'x' } }],
-    ['a duplicate', { kind: 'answer', takesEffect: false, status: 409, body: { status: false, code: 409, message: 'x' } }],
+    ['a timeout behind the bank', refusal(400, 100_210, 'Failed, transaction timed out')],
+    ['a general error', refusal(400, 400_105, 'Failed, general error')],
+    ['an error of another system', refusal(400, 500_200, 'Downstream system processing error')],
+    ['a code that nobody documents', refusal(422, 12_345, 'x')],
+    ['a rejection with 200', refusal(200, 900_101, 'Invalid signature')],
     ['a hang', { kind: 'hang', takesEffect: true }],
   ])('%s', async (_name, fault) => {
     rails.sandbox.failNext({ kind: 'answer', takesEffect: false, status: 200, body: {} })

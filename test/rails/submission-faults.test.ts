@@ -25,6 +25,19 @@ const page = (status: number, body = '<html>Bad Gateway</html>'): Fault => ({
   contentType: 'text/html',
 })
 
+/** Apigee's own rejection, without an error code of the provider. */
+const spikeArrest: Fault = {
+  kind: 'answer',
+  takesEffect: false,
+  status: 429,
+  body: {
+    fault: {
+      faultstring: 'Spike arrest violation. Allowed rate : MessageRate{messagesPerPeriod=5, periodInMicroseconds=1000000}',
+      detail: { errorcode: 'policies.ratelimit.SpikeArrestViolation' },
+    },
+  },
+}
+
 type Sender = { name: string; send: (timeoutMs?: number) => Promise<{ kind: string }> }
 const senders: Sender[] = [
   { name: 'B2C', send: (timeoutMs = 5_000) => rails.daraja({ timeoutMs }).payout.pay(rails.payout()) },
@@ -107,8 +120,14 @@ describe.each(senders)('$name', ({ send }) => {
     expect(await send(1_500)).toMatchObject({ kind: 'lost' })
   })
 
-  test.each(['500.003.02', '500.003.03'])('%s refuses the request before it has an effect', async (code) => {
-    rails.sandbox.failNext(gateway(code === '500.003.02' ? 429 : 500, code))
+  test.each<[string, Fault]>([
+    ['500.003.02', gateway(429, '500.003.02')],
+    ['500.003.03', gateway(500, '500.003.03')],
+    ['429 with another code', gateway(429, '429.001.01')],
+    ['429 of the gateway itself', spikeArrest],
+    ['429 with a page', page(429)],
+  ])('%s refuses the request before it has an effect', async (_name, fault) => {
+    rails.sandbox.failNext(fault)
     expect(await send()).toMatchObject({ kind: 'not_sent', code: 'throttled' })
   })
 
@@ -123,6 +142,16 @@ describe.each(senders)('$name', ({ send }) => {
     expect(submission).toMatchObject({ kind: 'refused', providerCode: code })
     expect(JSON.stringify(submission)).not.toContain('254722000001')
   })
+})
+
+test('a bank’s rate limit refuses a transfer before it has an effect', async () => {
+  for (const fault of [spikeArrest, page(429)]) {
+    const rail = rails.pesalink()
+    await rail.ready()
+    rails.sandbox.failNext(fault)
+    const sent = rails.payout({ rail: 'PESALINK', destination: '0011547896523', bankCode: '0012' })
+    expect(await rail.pay(sent)).toMatchObject({ kind: 'not_sent', code: 'throttled' })
+  }
 })
 
 test('a provider that cannot be reached was sent nothing', async () => {

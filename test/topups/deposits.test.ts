@@ -4,7 +4,7 @@ import { statementCsv } from '../../src/dev/sandbox/control.ts'
 import { trialBalance } from '../../src/ledger/reports.ts'
 import { newDepositCode, readDepositCode } from '../../src/lib/deposit-code.ts'
 import { findLostDeposits, settleDeposits } from '../../src/modules/deposits/deposit.ts'
-import { checkRegistrations, depositUrls, registerAtEmulator } from '../../src/modules/deposits/receive.ts'
+import { checkRegistrations, depositUrls, registerAtEmulator, registerDeposits } from '../../src/modules/deposits/receive.ts'
 import { reconcilePaidIn, reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import type { Console } from '../../src/operate/admin/console.ts'
@@ -213,6 +213,26 @@ describe('a confirmation that is lost', () => {
     expect(await balanceOf(someone)).toEqual({ available: '1000000', held: '0' })
     await other.close()
   })
+  test('is found beside an entry of the list that cannot be read', async () => {
+    const { id, instructions } = await ask()
+    await payIn(instructions.account_number, { phone_number: '254711000001' })
+    service.clock.advance(60)
+    const { receipt, amountMinor, at } = service.sandbox.movements().at(-1) ?? {}
+    const row = { transactionId: receipt, trxDate: at?.toISOString(), billreference: instructions.account_number }
+    const rows = [
+      { ...row, amount: `${Number(amountMinor) / 100}.00` },
+      { ...row, transactionId: 'SGHODD0001', amount: 'ten' },
+    ]
+    service.sandbox.failNext({
+      kind: 'answer',
+      takesEffect: false,
+      status: 200,
+      body: { ResponseCode: '1000', Response: [rows] },
+    })
+    await findLostDeposits(service.deps)
+    expect(await topupOf(person, id)).toMatchObject({ status: 'succeeded', received_minor: '500000' })
+    expect(await balanceOf(person)).toEqual({ available: '500000', held: '0' })
+  })
   test('is found in an imported statement, and is no difference there', async () => {
     const topup = await ask({ method: 'PESALINK' })
     const { receipt } = await payIn(topup.instructions.reference, { method: 'PESALINK', phone_number: '254711000001' })
@@ -411,6 +431,35 @@ test('a bank’s notice of a debit, or of a payment that was not made, is no sus
   expect(await count()).toEqual([items + 1, told + 1])
 })
 
+describe('a bank’s notice', () => {
+  const say = (receipt: string, reference: string, fields: object) =>
+    deliver(depositUrls(service.operatorUrl, service.deps.derivations, 'PESALINK').confirmation, {
+      transaction: { date: '2026-03-04 12:00:00', amount: '100.00', status: 'SUCCESS', billNumber: reference, ...fields },
+      bank: { reference: receipt, transactionType: 'C', account: '1450160649886' },
+    })
+
+  test('states its time in the zone that it names, or else in Nairobi’s', async () => {
+    const { instructions } = await ask({ method: 'PESALINK' })
+    const times = ['2026-03-04T09:00:00Z', '2026-03-04T12:00:00+03:00', '2026-03-04 12:00:00']
+    for (const [index, date] of times.entries()) await say(`BANKZONE${index}`, instructions.reference, { date })
+    const paidAt = await service.deps.db.query<{ at: Date }>(
+      `select distinct paid_at as at from deposits where receipt like 'BANKZONE%'`,
+    )
+    expect(paidAt.map(({ at }) => at.toISOString())).toEqual(['2026-03-04T09:00:00.000Z'])
+  })
+
+  test('of money in another currency credits nothing, is kept, and is told to an administrator', async () => {
+    const { instructions } = await ask({ method: 'PESALINK' })
+    const items = (await openSuspense()).length
+    await say('BANKUSD001', instructions.reference, { currency: 'USD' })
+    expect(await balanceOf(person)).toEqual({ available: '0', held: '0' })
+    const [item, ...others] = await openSuspense()
+    expect([item, others.length]).toMatchObject([{ reason: 'unbookable_delivery', amount_minor: null, booked: false }, items])
+    await say('BANKKES001', instructions.reference, { currency: 'KES' })
+    expect(await balanceOf(person)).toEqual({ available: '10000', held: '0' })
+  })
+})
+
 describe('money under a reference that nothing here has', () => {
   const stray = async (receipt: string, amount = '5000.00') => {
     await deliver(urlOf(), notice({ TransID: receipt, TransAmount: amount, BillRefNumber: 'RENT MARCH' }))
@@ -501,6 +550,47 @@ describe('money under a reference that nothing here has', () => {
     expect((await administered.admin.api.post('/v1/admin/adjustments', waits)).body.status).toBe('pending')
     service.clock.advance(86_401)
     expect((await assign(last, { account_id: person.accountId })).status).toBe(200)
+  })
+})
+
+describe('the registration of our addresses', () => {
+  const rail = 'MPESA_PAYBILL'
+  const problem = async () => {
+    const { config, db, derivations } = service.deps
+    return (await checkRegistrations(db, config, derivations, [rail]))[0]?.problem
+  }
+  const forget = () => unguarded(service, 'delete from deposit_registrations where rail = $1', [rail])
+
+  test('that the provider has already counts, and is told to an operator who did not know of it', async () => {
+    expect(await registerDeposits(service.deps, rail)).toBeNull()
+    await forget()
+    expect(await problem()).toMatch(/no address was registered/)
+    expect(await registerDeposits(service.deps, rail)).toMatch(/"Urls are already registered".*pay in a small amount/)
+    expect(await problem()).toBeNull()
+    expect(await registerDeposits(service.deps, rail)).toBeNull()
+  })
+
+  test('counts although the list of payments is not registered, which the next run registers', async () => {
+    const adapter = service.deps.rails.deposits[rail]
+    if (!adapter) throw new Error('deposits are switched off')
+    const answering = (register: typeof adapter.register) => ({
+      ...service.deps,
+      rails: { ...service.deps.rails, deposits: { [rail]: { ...adapter, register } } },
+    })
+    await forget()
+    const list = 'M-PESA did not register the list of payments: no such phone'
+    expect(
+      await registerDeposits(
+        answering(async () => ({ urls: 'registered', problem: list })),
+        rail,
+      ),
+    ).toBe(list)
+    expect(await problem()).toBeNull()
+    // After OPERATOR_URL changed, the provider still has the earlier address.
+    const moved = { ...answering(async () => ({ urls: 'kept', said: 'already registered', problem: null })) }
+    const elsewhere = { ...moved, config: { ...moved.config, operatorUrl: 'https://other.example' } }
+    expect(await registerDeposits(elsewhere, rail)).toMatch(/earlier OPERATOR_URL or TOKEN_SECRETS/)
+    expect(await problem()).toBeNull()
   })
 })
 

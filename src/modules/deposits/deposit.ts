@@ -223,7 +223,9 @@ export const findLostDeposits = async (deps: Parts): Promise<void> => {
   const { collection } = deps.rails
   if (!collection || !(await hasReferences(deps.db))) return
   const now = deps.clock.now()
-  const listed = await collection.listPaidIn({ start: secondsAfter(now, -behindSeconds), end: now })
+  const period = { start: secondsAfter(now, -behindSeconds), end: now }
+  // An entry that cannot be read delays no other deposit. The daily comparison reports it.
+  const listed = await collection.listPaidIn({ ...period, skipsUnreadable: true })
   if (listed === undefined) throw new Error('the provider did not list what was paid in')
   await recordListedDeposits(deps, providerOf(collectionRail), listed, 'list')
 }

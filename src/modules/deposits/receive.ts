@@ -92,28 +92,40 @@ export const answerDeposit = async (
   if (!answer) return undefined
   const rail = railOfSecret(deps.derivations, secret)
   const adapter = rail && deps.rails.deposits[rail]
-  if (rail && adapter && allowedSource)
-    return answer(deps, { rail, notification: adapter.readNotification(parseJson(body)), body })
+  if (rail && adapter && allowedSource) {
+    const read = adapter.readNotification(parseJson(body))
+    const isForeign = read?.currency !== undefined && read.currency !== deps.config.CURRENCY
+    return answer(deps, { rail, notification: isForeign ? undefined : read, body })
+  }
   deps.logger.warn({ rail, allowedSource }, 'deposit callback rejected')
   return Object.values(deposits)[0]?.accepted
 }
 
 const hashOf = ({ confirmation, validation }: DepositUrls): Buffer => sha256(`${confirmation} ${validation}`)
 
-/** Registers the callback URLs. Returns null if the provider accepted them, otherwise a sentence for the operator. */
+const findRegistration = selectRow('deposit_registrations.by_rail', depositRegistrations, ['rail'])
+
+/**
+ * Registers the callback URLs. Returns null if the provider has them, otherwise a sentence for the operator. URLs that the
+ * provider kept count as ours unless others were registered before.
+ */
 export const registerDeposits = async (deps: Parts, rail: DepositRail): Promise<string | null> => {
   const adapter = deps.rails.deposits[rail]
   if (!adapter) return `deposits by ${rail} are switched off`
   const urls = depositUrls(deps.config.operatorUrl, deps.derivations, rail)
   const answer = adapter.register && (await adapter.register(urls))
-  if (answer && answer.kind !== 'accepted') return `the provider did not take the addresses: ${answer.message}`
+  if (answer?.urls === 'failed') return `the provider did not take the addresses: ${answer.problem}`
+  const told = await findRegistration(deps.db, { rail })
+  const kept = answer?.urls === 'kept' ? `the provider did not replace the addresses that it has ("${answer.said}")` : null
+  if (kept !== null && told && !told.addressHash.equals(hashOf(urls)))
+    return `${kept}, which belong to an earlier OPERATOR_URL or TOKEN_SECRETS: have them deleted, then run this again`
   const row = { rail, addressHash: hashOf(urls), registeredAt: deps.clock.now() }
   const key = [depositRegistrations.rail]
   await upsertRow(deps.db, depositRegistrations, row, { key, replaced: ['addressHash', 'registeredAt'] })
-  return answer ? null : `enter this address at the provider: ${urls.confirmation}`
+  if (!answer) return `enter this address at the provider: ${urls.confirmation}`
+  const doubt = kept !== null && !told ? `${kept}: pay in a small amount to confirm that they are ours` : null
+  return [doubt, answer.problem].filter((each) => each !== null).join('. ') || null
 }
-
-const findRegistration = selectRow('deposit_registrations.by_rail', depositRegistrations, ['rail'])
 
 const againAfterSeconds = 3_600
 

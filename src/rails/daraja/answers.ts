@@ -2,6 +2,7 @@ import { type Failure, type FailureCode, failure } from '../../errors/failures.t
 import { refusedByProvider } from '../evidence.ts'
 import type { Exchange } from '../exchange.ts'
 import { asText, field, textField } from '../fields.ts'
+import { throttled } from '../gateway.ts'
 import { pairIn } from '../outcomes.ts'
 import type { ProviderReference, Submission } from '../rail.ts'
 import { safeCode, safeMessage } from '../text.ts'
@@ -33,9 +34,7 @@ export const readSubmission = (
   if (answer.kind !== 'answer') return answer
   const errorCode = textField(answer.body, 'errorCode')
   const message = textField(answer.body, 'errorMessage')
-  if (errorCode !== undefined && gatewayRejections.has(errorCode)) {
-    return { kind: 'not_sent', code: 'throttled', message: 'The provider takes no more requests right now.' }
-  }
+  if (errorCode !== undefined && gatewayRejections.has(errorCode)) return throttled
   if (errorCode?.startsWith('4') && answer.status >= 400 && answer.status < 500) {
     return refusedByProvider(safeCode(errorCode), safeMessage(message, 'The provider rejected the request.'))
   }

@@ -1,15 +1,14 @@
 import type { Clock } from '../../lib/clock.ts'
-import type { Minor } from '../../lib/money.ts'
-import { noReference, refused, refusedByProvider, succeeded, unknown } from '../evidence.ts'
+import { refused, succeeded, unknown } from '../evidence.ts'
 import type { Exchange } from '../exchange.ts'
 import {
   asList,
   field,
   mobileForm,
   nairobiDateTime,
-  nairobiInstant,
   nairobiTimestamp,
   providerInstant,
+  readBalance,
   readShillings,
   textField,
   wholeShillings,
@@ -23,6 +22,7 @@ import type {
   DeliveryKind,
   DepositAdapter,
   DepositNotification,
+  DepositRegistration,
   Evidence,
   Movement,
   Submission,
@@ -61,24 +61,25 @@ const readList = async (send: Send, shortcode: string, { start, end }: Period): 
   return undefined
 }
 
-const paidBy = (payment: unknown): { receipt: string; amountMinor: Minor } | undefined => {
-  const receipt = receiptOf(textField(payment, 'transactionId'))
-  const amountMinor = readShillings(textField(payment, 'amount'))
-  return receipt === undefined || amountMinor === undefined ? undefined : { receipt, amountMinor }
-}
-
+/** A reversal has a negative amount. */
 const movementOf = (payment: unknown): Movement | undefined => {
-  const paid = paidBy(payment)
+  const receipt = receiptOf(textField(payment, 'transactionId'))
+  const amountMinor = readBalance(textField(payment, 'amount'))
   const at = providerInstant(textField(payment, 'trxDate') ?? '')
-  return paid && at && { ...paid, at, references: [textField(payment, 'billreference') ?? []].flat() }
+  if (receipt === undefined || amountMinor === undefined || at === undefined) return undefined
+  return { receipt, amountMinor, at, references: [textField(payment, 'billreference') ?? []].flat() }
 }
 
 /** Undefined for an incomplete list, which would show differences that do not exist. */
-export const listPaidIn = async (send: Send, shortcode: string, { start, end }: Period): Promise<Movement[] | undefined> => {
+export const listPaidIn = async (
+  send: Send,
+  shortcode: string,
+  { start, end, skipsUnreadable = false }: Parameters<CollectionAdapter['listPaidIn']>[0],
+): Promise<Movement[] | undefined> => {
   const payments = await readList(send, shortcode, { start, end })
   const movements = payments?.map(movementOf) ?? []
   const read = movements.flatMap((movement) => movement ?? [])
-  if (payments === undefined || read.length < payments.length) return undefined
+  if (payments === undefined || (read.length < payments.length && !skipsUnreadable)) return undefined
   return read.filter(({ at }) => at >= start && at < end)
 }
 
@@ -92,8 +93,11 @@ export const findPaidIn = async (send: Send, shortcode: string, attempt: Attempt
   const [only] = payments
   if (payments.length !== 1)
     return unknown(payments.length === 0 ? 'not_listed' : 'listed_twice', 'The list of payments does not decide it.')
-  const paid = paidBy(only)
-  return paid ? { kind: 'succeeded', ...paid } : unknown('unreadable', 'The list of payments could not be understood.')
+  const receipt = receiptOf(textField(only, 'transactionId'))
+  const amountMinor = readShillings(textField(only, 'amount'))
+  if (receipt === undefined || amountMinor === undefined)
+    return unknown('unreadable', 'The list of payments could not be understood.')
+  return { kind: 'succeeded', receipt, amountMinor }
 }
 
 const readOtherCode = (code: string): Evidence => {
@@ -208,7 +212,7 @@ const readNotification =
   (body: unknown): DepositNotification | undefined => {
     const receipt = receiptOf(textField(body, 'TransID'))
     const amountMinor = readShillings(textField(body, 'TransAmount'))
-    const at = nairobiInstant(textField(body, 'TransTime') ?? '')
+    const at = providerInstant(textField(body, 'TransTime') ?? '')
     // A payment to another organisation's paybill is not a deposit of ours.
     const isOurs = textField(body, 'BusinessShortCode') === shortcode
     if (receipt === undefined || !amountMinor || at === undefined || !isOurs) return undefined
@@ -222,22 +226,19 @@ const readNotification =
     }
   }
 
-const taken: Submission = { kind: 'accepted', provider: noReference }
-
-/** Some versions return a code, others only a sentence. */
-const readRegistration = (answer: Exchange): Submission => {
-  if (answer.kind !== 'answer') return answer
+/** Some versions return a code, others only a sentence. In production, M-PESA takes a shortcode's callback URLs once. */
+const readRegistration = (answer: Exchange): DepositRegistration => {
+  if (answer.kind !== 'answer') return { urls: 'failed', problem: answer.message }
   const [code, said] = [
     textField(answer.body, 'ResponseCode') ?? textField(answer.body, 'ResponseStatus') ?? textField(answer.body, 'errorCode'),
     textField(answer.body, 'ResponseDescription') ?? textField(answer.body, 'errorMessage'),
   ]
   const isSuccess = code === undefined ? /^success/i.test(said ?? '') : /^(?:0+|1000)$/.test(code)
-  if (answer.status >= 200 && answer.status < 300 && isSuccess) return taken
-  // The list of payments is registered once, without a callback URL.
-  if (code === '1001' && /already/i.test(said ?? '')) return taken
+  if (answer.status >= 200 && answer.status < 300 && isSuccess) return { urls: 'registered', problem: null }
   const sentence = safeMessage(said, 'The answer could not be understood.')
+  if (/already/i.test(sentence)) return { urls: 'kept', said: sentence, problem: null }
   const hint = lacksProduct(said) ? ' The app uses another C2B version: set MPESA_C2B_VERSION.' : ''
-  return refusedByProvider(safeCode(code), `${sentence}${hint}`)
+  return { urls: 'failed', problem: `${sentence}${hint}` }
 }
 
 /** C2B: a person pays to our paybill with an account number that we issued. */
@@ -256,14 +257,15 @@ export const createPaybillDeposits = (options: DarajaOptions, send: Send): Depos
         ValidationURL: validation,
       })
       const registered = readRegistration(answer)
-      if (registered.kind !== 'accepted' || pullNumber === null) return registered
+      if (registered.urls === 'failed' || pullNumber === null) return registered
       const list = await send('/pulltransactions/v1/register', {
         ShortCode: shortcode,
         RequestType: 'Pull',
         NominatedNumber: pullNumber,
         CallBackURL: confirmation,
       })
-      return readRegistration(list)
+      const { problem } = readRegistration(list)
+      return { ...registered, problem: problem && `M-PESA did not register the list of payments: ${problem}` }
     },
     readNotification: readNotification(shortcode),
   }

@@ -1,10 +1,17 @@
 import { checkClock } from '../check.ts'
-import { noReference, refusedByProvider } from '../evidence.ts'
 import type { Exchange } from '../exchange.ts'
-import { field, nairobiInstant, readShillings, textField } from '../fields.ts'
+import { field, providerInstant, readShillings, textField } from '../fields.ts'
 import type { Send } from '../gateway.ts'
 import { outcomeOf } from '../outcomes.ts'
-import type { Adapter, AdapterDeps, DepositAdapter, DepositNotification, ProviderRails, RailCheck, Submission } from '../rail.ts'
+import type {
+  Adapter,
+  AdapterDeps,
+  DepositAdapter,
+  DepositNotification,
+  DepositRegistration,
+  ProviderRails,
+  RailCheck,
+} from '../rail.ts'
 import { personName, receiptOf } from '../text.ts'
 import {
   connectPesalink,
@@ -46,8 +53,9 @@ const readNotification =
     const [transaction, customer, bank] = ['transaction', 'customer', 'bank'].map((name) => field(body, name))
     const receipt = receiptOf(textField(bank, 'reference'))
     const amountMinor = readShillings(textField(transaction, 'amount'))
-    const at = nairobiInstant(textField(transaction, 'date') ?? '')
+    const at = providerInstant(textField(transaction, 'date') ?? '')
     const [type, status] = [textField(bank, 'transactionType'), textField(transaction, 'status')]
+    const currency = textField(transaction, 'currency')?.toUpperCase()
     const outcome = outcomeOf(status ?? '')
     if (type === 'D' || outcome === 'ended' || outcome === 'pending') return null
     const isCredit = type === 'C' && textField(bank, 'account') === accountNumber
@@ -58,13 +66,14 @@ const readNotification =
       amountMinor,
       reference: (textField(transaction, 'billNumber') ?? textField(transaction, 'remarks') ?? '').slice(0, 40),
       payerName: personName(textField(customer, 'name') ?? ''),
+      ...(currency !== undefined && { currency }),
     }
   }
 
-const readRegistration = (answer: Exchange): Submission => {
-  if (answer.kind !== 'answer') return answer
-  if (answer.status === 200 && field(answer.body, 'status') === true) return { kind: 'accepted', provider: noReference }
-  return refusedByProvider(String(answer.status), 'The bank rejected the callback address.')
+const readRegistration = (answer: Exchange): DepositRegistration => {
+  if (answer.kind !== 'answer') return { urls: 'failed', problem: answer.message }
+  if (answer.status === 200 && field(answer.body, 'status') === true) return { urls: 'registered', problem: null }
+  return { urls: 'failed', problem: 'The bank rejected the callback address.' }
 }
 
 const createBankDeposits = (options: PesalinkOptions, send: Send, sign: Sign): DepositAdapter | null => {

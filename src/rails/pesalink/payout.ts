@@ -124,21 +124,31 @@ export const readTransferDelivery =
       : { evidence, provider }
   }
 
-/** `refused` requires the bank's own 4xx with `status: false`. A 409 is `lost`, because the order was sent before. */
+/**
+ * Codes of Jenga's gateway for a signature, an authorization or a request that it rejects before it passes the order on. Codes of
+ * the bank behind it, such as 400105 and 100210, may follow a transfer that moved money.
+ */
+const gatewayRejections = new Set(['900100', '900101', '900102', '401101', '401201', '401202', '400400', '400116', '118110'])
+
+/** "Duplicate Transaction/ Payment Reference" and "Duplicate transmission". */
+const duplicates = new Set(['400101', '400109'])
+
+/** `refused` requires a 4xx with `status: false` and a code that proves that no money moves. */
 const readSubmission = (answer: Exchange, reference: string, failureCodes: readonly string[]): Submission => {
   if (answer.kind !== 'answer') return answer
   const status = field(answer.body, 'status')
-  const code = textField(answer.body, 'code')
-  if ([400, 403, 404, 422].includes(answer.status) && status === false && code !== undefined) {
+  const code = textField(answer.body, 'code') ?? ''
+  if (status === false && (answer.status === 409 || duplicates.has(code)))
+    return { kind: 'lost', message: 'The bank has this order already.', duplicate: true }
+  const isRejection = answer.status >= 400 && answer.status < 500 && status === false
+  if (isRejection && (gatewayRejections.has(code) || failureCodes.includes(code)))
     return refusedByProvider(safeCode(code), safeMessage(textField(answer.body, 'message'), 'The bank refused the transfer.'))
-  }
   const data = field(answer.body, 'data')
-  if (answer.status < 200 || answer.status >= 300 || status !== true || data === undefined) {
-    const isDuplicate = answer.status === 409 && status === false
-    return isDuplicate
-      ? { kind: 'lost', message: 'The bank has this order already.', duplicate: true }
-      : { kind: 'lost', message: 'The answer could not be understood.' }
-  }
+  if (answer.status < 200 || answer.status >= 300 || status !== true || data === undefined)
+    return {
+      kind: 'lost',
+      message: code === '' ? 'The answer could not be understood.' : `The bank answered ${safeCode(code)}.`,
+    }
   const provider = { request: reference, conversation: textField(detailsOf(answer.body, reference), 'transactionId') ?? null }
   const evidence = readDetails(detailsOf(answer.body, reference), failureCodes)
   return evidence.kind === 'succeeded' ? { kind: 'accepted', provider, evidence } : { kind: 'accepted', provider }

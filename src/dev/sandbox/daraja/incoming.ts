@@ -111,6 +111,10 @@ const Registration = z.object({
 
 export const registerUrl = endpoint(Registration, (provider, { ShortCode, ResponseType, ConfirmationURL, ValidationURL }) => {
   if (ShortCode !== provider.credentials.options.deposits.shortcode) return gatewayError(400, '400.003.02', 'Invalid ShortCode')
+  const { confirmation, validation } = provider.addresses.of('MPESA_PAYBILL') ?? {}
+  // Production refuses any second registration. The sandbox replaces URLs, which a test at a new address needs.
+  if (confirmation === ConfirmationURL && validation === ValidationURL)
+    return gatewayError(500, '500.003.1001', 'Urls are already registered')
   provider.addresses.register('MPESA_PAYBILL', {
     confirmation: ConfirmationURL,
     validation: ValidationURL,

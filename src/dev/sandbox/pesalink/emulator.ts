@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { decimalShillings, field, mobileForm, nairobiDateTime, textField } from '../../../rails/fields.ts'
 import type { PesalinkOptions } from '../../../rails/pesalink/gateway.ts'
 import { type EmulatedAnswer, type Gateway, ofForm } from '../answer.ts'
-import { isIncoming, type Movement } from '../book.ts'
+import { isIncoming, type Movement, type Order } from '../book.ts'
 import type { Emulation, Emulator, Render, RenderDeposit } from '../emulator.ts'
 import { describe, wireNumber } from '../format.ts'
 import { acceptOrder } from '../perform.ts'
@@ -75,7 +75,7 @@ const refuse = (status: number, code: number, message: string): EmulatedAnswer =
 
 const succeed = (data?: object): EmulatedAnswer => ({ status: 200, body: { status: true, code: 0, message: 'success', data } })
 
-const endpoint = ofForm<Pesalink>((field) => refuse(400, 400_101, `Invalid ${field}`))
+const endpoint = ofForm<Pesalink>((field) => refuse(400, 400_400, `Request contains errors, could not be parsed: ${field}`))
 
 const header = ({ headers }: FastifyRequest, name: string): string => {
   const value = headers[name]
@@ -85,9 +85,15 @@ const header = ({ headers }: FastifyRequest, name: string): string => {
 const isSigned = ({ credentials }: Pesalink, request: FastifyRequest, text: string): boolean =>
   credentials.verifySignature(text, header(request, 'signature'))
 
-const wrongSignature = refuse(403, 403_101, 'Invalid signature')
+const wrongSignature = refuse(403, 900_101, 'Invalid signature')
 
 const numberOf = (to: z.output<typeof Account>): string => (to.type === 'bank' ? to.accountNumber : to.mobileNumber)
+
+/** Banks reject a repeated reference with either status. The emulator alternates between them. */
+const refuseRepeat = (earlier: Order): EmulatedAnswer => {
+  earlier.queryCount += 1
+  return refuse(earlier.queryCount % 2 === 1 ? 400 : 409, 400_101, 'Duplicate Transaction/ Payment Reference')
+}
 
 const states = { under_way: 'Pending', moved: 'Success', refused: 'Failed' } as const
 
@@ -110,15 +116,15 @@ const details: Render = (order, settled) => ({
 
 const transferTo = (type: 'bank' | 'mobile') =>
   endpoint(Transfer, (provider, { source, destination, transfer: order, callbackUrl }, request) => {
-    if (destination.type !== type) return refuse(400, 400_102, 'Invalid destination.type')
+    if (destination.type !== type) return refuse(400, 400_400, 'Request contains errors, could not be parsed: destination.type')
     const signed = `${order.amount}${order.currencyCode}${order.reference}${destination.name}${source.accountNumber}`
     if (!isSigned(provider, request, signed)) return wrongSignature
     if (source.accountNumber !== provider.credentials.options.source.accountNumber)
-      return refuse(403, 403_102, 'Not your account')
+      return refuse(403, 401_202, 'Merchant account used cannot be found/is inactive')
     const party = numberOf(destination)
-    const isRepeat = provider.book.find(['PESALINK'], order.reference) !== undefined
-    if (isRepeat && provider.rules.takeMatching('repeat', { rail: 'PESALINK', party })?.effect !== 'pay_again')
-      return refuse(409, 409_101, 'Duplicate transaction reference')
+    const earlier = provider.book.find(['PESALINK'], order.reference)
+    if (earlier && provider.rules.takeMatching('repeat', { rail: 'PESALINK', party })?.effect !== 'pay_again')
+      return refuseRepeat(earlier)
 
     const opened = acceptOrder(provider, {
       rail: 'PESALINK',
