@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config.ts'
 import { reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
@@ -8,7 +8,7 @@ import { credit } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { readStatement } from '../harness/read-statement.ts'
 import { findBreaches } from '../harness/verify.ts'
-import { movementsTo, pass, pay, paymentOf } from '../rails-flows/scene.ts'
+import { balanceOf, deliver, lastOrder, movementsTo, pass, pay, paymentOf, transferCallback } from '../rails-flows/scene.ts'
 
 // A bank's own file of the account: what its titles, dates and amounts mean. Sources, in plain words: (a) the comments and samples of a rent
 // collector's importers for Equity, KCB, Co-operative and NCBA; (b) a welfare association's importer of KCB account statements; (c) an accounting
@@ -184,4 +184,54 @@ test("PesaLink is reconciled with the bank's own file: by a receipt or our refer
   const text = `Date,Description,Amount,Balance\n${day},${unknown.reference} A BANK,"-1,500.00",1.00\n`
   await reconcileStatement(service.deps, shellOperator('a test'), { source: 'bank.csv', text })
   expect(await paymentOf(person, lost)).toMatchObject({ status: 'succeeded' })
+})
+
+describe('a transfer that the bank has sent back', () => {
+  beforeAll(() => administered.service.sandbox.rules.clear())
+  const transfer = async (destination: string) => {
+    const { service } = administered
+    const before = await balanceOf(person)
+    const id = await pay(person, { payment_rail: 'PESALINK', destination, bank_code: '57' })
+    await service.settle()
+    expect((await paymentOf(person, id)).status).toBe('succeeded')
+    const [day = ''] = service.clock.now().toISOString().split('T')
+    const { receipt } = lastOrder(service)
+    const out = `${day},PESALINK ${receipt},"1,500.00",`
+    return { id, before, out, back: `${day},REV PESALINK ${receipt},,"1,500.00"` }
+  }
+  const reconcile = (...rows: string[]) =>
+    reconcileStatement(administered.service.deps, shellOperator('a test'), {
+      source: 'bank.csv',
+      text: `Date,Description,Debit,Credit\n${rows.join('\n')}\n`,
+    })
+  const differencesOf = async (payment: string) => {
+    const { body } = await administered.admin.api.get('/v1/admin/reconciliation-differences?limit=100')
+    return body.data
+      .filter(({ payment_id }: { payment_id: string | null }) => payment_id === payment)
+      .map(({ kind, resolved_at }: { kind: string; resolved_at: string | null }) => [kind, resolved_at !== null])
+  }
+
+  test('and that is booked as returned matches both lines, or one of them, and is no difference', async () => {
+    const { service } = administered
+    const { id, before, out, back } = await transfer('0123456711')
+    await deliver(lastOrder(service).resultUrl, transferCallback(lastOrder(service), { state: 'Reversed' }))
+    await service.settle()
+    expect((await paymentOf(person, id)).status).toBe('returned')
+    service.log.length = 0
+    expect(await reconcile(out, back)).toMatchObject({ lines: 2, matched: 2, totals: { booked_minor: '0', stated_minor: '0' } })
+    expect(await reconcile(back)).toMatchObject({ lines: 1, matched: 1, totals: { booked_minor: '150000' } })
+    expect(await differencesOf(id)).toEqual([])
+    expect(await balanceOf(person)).toEqual(before)
+  })
+
+  test.each([
+    ['with its payment', '0123456712', (out: string, back: string) => [[out, back]]],
+    ['in a later file, without its payment', '0123456713', (out: string, back: string) => [[out], [back], [out, back]]],
+  ])('is given back once when the file lists it %s', async (_, destination, filesOf) => {
+    const { id, before, out, back } = await transfer(destination)
+    for (const rows of filesOf(out, back)) await reconcile(...rows)
+    expect((await paymentOf(person, id)).status).toBe('returned')
+    expect(await balanceOf(person)).toEqual(before)
+    expect(await differencesOf(id)).toEqual([['reversed', true]])
+  })
 })

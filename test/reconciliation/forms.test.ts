@@ -239,7 +239,9 @@ describe('the lines of a receipt', () => {
   const found = (rows: readonly string[], booked: readonly Booked[]) => {
     const statement = readStatement(`${columns}\n${rows.join('\n')}\n`)
     if ('problem' in statement) throw new Error(statement.problem)
-    const { matched, differences, charges } = match(statement.lines, booked, 'KES')
+    const { matched, differences, charges, statedMinor, bookedMinor } = match(statement.lines, booked, 'KES')
+    const explained = differences.reduce((sum, each) => sum + (each.statedMinor ?? 0n) - (each.bookedMinor ?? 0n), 0n)
+    expect(statedMinor - bookedMinor).toBe(explained)
     return [
       matched,
       Number(charges.minor) / 100,
@@ -338,10 +340,97 @@ describe('the lines of a receipt', () => {
       'a reversal of what an earlier file listed',
       [row('UKA0000003', 'Reversal', '150.00', 'uka0000001')],
       [receipted],
-      [0, 0, 'reversed 150', 'not_in_statement 0'],
+      [0, 0, 'reversed 150'],
     ],
     [
-      'a reversal of what came back here too',
+      'a reversal, under the payment’s own receipt, of what an earlier file listed',
+      [row('uka0000001', 'Reversal', '150.00')],
+      [receipted],
+      [0, 0, 'reversed 150'],
+    ],
+    [
+      'a reversal of a part, of what an earlier file listed',
+      [row('UKA0000001', 'Reversal', '50.00')],
+      [receipted],
+      [0, 0, 'reversed 50'],
+    ],
+    [
+      'a reversal, with its charge, of what an earlier file listed',
+      [row('UKA0000001', 'Fee of a reversal', '-13.00'), row('UKA0000001', 'Reversal', '150.00')],
+      [receipted],
+      [0, -13, 'reversed 150'],
+    ],
+    [
+      'a reversal of a payment whose outcome is not known here',
+      [row('UKA0000001', named.replace('Business Payment', 'Reversal'), '150.00')],
+      [ours({ status: 'unknown' })],
+      [0, 0, 'reversed 150'],
+    ],
+    [
+      'money that left under the reference of a prompt that is pending',
+      [row('UKA0000001', 'Reversal 100000000777', '-150.00')],
+      [
+        ours({
+          kind: 'topup',
+          rail: 'MPESA_STK',
+          orderId: null,
+          reference: '100000000777',
+          amountMinor: 15_000n,
+          status: 'pending',
+        }),
+      ],
+      [0, 0, 'reversed -150'],
+    ],
+    [
+      'a reversal under the same receipt of what came back here too',
+      [row('UKA0000001', named, '-150.00'), row('UKA0000001', 'Reversal', '150.00')],
+      [ours({ status: 'returned' })],
+      [2, 0],
+    ],
+    [
+      'a reversal alone of what came back here too',
+      [row('UKA0000001', 'Reversal', '150.00')],
+      [ours({ orderId: null, receipt: 'UKA0000001', status: 'returned' })],
+      [1, 0],
+    ],
+    [
+      'a linked reversal alone of what came back here too',
+      [row('UKA0000003', 'Reversal', '150.00', 'UKA0000001')],
+      [ours({ orderId: null, receipt: 'UKA0000001', status: 'returned' })],
+      [1, 0],
+    ],
+    [
+      'a reversal under a receipt of its own that names the order',
+      [row('UKA0000001', named, '-150.00'), row('UKA0000005', named.replace('Business Payment', 'Reversal'), '150.00')],
+      [ours({ receipt: 'UKA0000001' })],
+      [1, 0, 'reversed 150'],
+    ],
+    [
+      'a reversal under a receipt of its own that names the order, of what came back here too',
+      [row('UKA0000001', named, '-150.00'), row('UKA0000005', named.replace('Business Payment', 'Reversal'), '150.00')],
+      [ours({ receipt: 'UKA0000001', status: 'returned' })],
+      [2, 0],
+    ],
+    [
+      'another amount under a receipt of its own that names the order',
+      [row('UKA0000001', named, '-150.00'), row('UKA0000005', named.replace('Business Payment', 'Pay Bill'), '70.00')],
+      [ours({ receipt: 'UKA0000001' })],
+      [1, 0, 'not_in_our_books 70'],
+    ],
+    [
+      'two reversals of what came back here once',
+      [row('UKA0000003', 'Reversal', '150.00', 'UKA0000001'), row('UKA0000004', 'Reversal', '150.00', 'UKA0000001')],
+      [ours({ orderId: null, receipt: 'UKA0000001', status: 'returned' })],
+      [1, 0, 'reversed 150'],
+    ],
+    [
+      'a payment to ourselves and its deposit, which have one receipt',
+      [row('UKA0000001', 'Pay Bill', '150.00'), row('UKA0000001', named, '-150.00')],
+      [receipted, ours({ kind: 'topup', id: 'two', orderId: null, receipt: 'UKA0000001', amountMinor: 15_000n })],
+      [2, 0],
+    ],
+    [
+      'a reversal of what came back here too, linked',
       [row('UKA0000001', named, '-150.00'), row('UKA0000003', 'Reversal', '150.00', 'UKA0000001')],
       [ours({ status: 'returned' })],
       [2, 0],

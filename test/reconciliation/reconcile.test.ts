@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { statementCsv } from '../../src/dev/sandbox/control.ts'
 import { advanceClearing } from '../../src/ledger/clearing.ts'
 import { newId } from '../../src/lib/ids.ts'
+import { traceByProviderName } from '../../src/modules/attempts/attempt.ts'
 import { requestBalances } from '../../src/modules/exceptions/reconciliation/balances.ts'
 import { reconcilePaidIn, reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
@@ -12,7 +13,19 @@ import { credit, newBeneficiary, unguarded } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
-import { alerts, balanceOf, deliver, initiate, pass, pay, paymentOf, topupOf } from '../rails-flows/scene.ts'
+import {
+  alerts,
+  b2cResult,
+  balanceOf,
+  deliver,
+  initiate,
+  lastOrder,
+  pass,
+  pay,
+  paymentOf,
+  stkCallback,
+  topupOf,
+} from '../rails-flows/scene.ts'
 
 let administered: Administered
 let service: TestService
@@ -183,6 +196,8 @@ describe('a statement that an administrator uploads', () => {
     expect([first.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([201, first.text, 'true'])
     const { data } = (await administered.admin.api.get('/v1/admin/audit-log?action=admin.reconcile')).body
     expect(data[0]).toMatchObject({ after: { source: 'portal.csv', report: true } })
+    const quoted = header.replaceAll(/([^,\n]+)/g, '"$1"')
+    expect((await upload(`\ufeff${line('ONCE000003').replace(header, quoted)}`)).body.lines).toBe(1)
     const none = await upload('name,phone\nJane,0722000000\n')
     expect([none.status, none.body.details.param]).toEqual([400, 'statement'])
     const body = { source: 'portal.csv', statement: line('ONCE000002') }
@@ -307,6 +322,48 @@ describe("the provider's list of incoming payments", () => {
       provider_receipt: receipt,
       amount_minor: '4200',
     })
+  })
+
+  test('books no second time what a query proved, whose receipt the list alone names: the top-up gets it', async () => {
+    nextDayAt(4)
+    await sweep()
+    const lostCallback = '254711000001'
+    const one = await initiate(person, lostCallback, '130000')
+    const twins = [await initiate(person, lostCallback, '140000'), await initiate(person, lostCallback, '140000')]
+    await service.settle()
+    const orders = service.sandbox.orders().slice(-3)
+    const receiptsOf = (amountMinor: bigint) =>
+      orders.flatMap((order) => (order.amountMinor === amountMinor ? [order.receipt] : [])).sort()
+    await pass(service, 120)
+    const before = await balanceOf(person)
+    for (const id of [one, ...twins])
+      expect(await topupOf(person, id)).toMatchObject({ status: 'succeeded', provider_receipt: null })
+    const { collection } = service.deps.rails
+    if (!collection) throw new Error('no prompts are sent')
+    // A till's payments name no reference.
+    const listed = orders.map(({ receipt, amountMinor, at }) => ({ receipt, amountMinor, at, references: [] }))
+    const till = { ...collection, listPaidIn: async () => listed }
+    nextDayAt(4)
+    await reconcilePaidIn({ ...service.deps, rails: { ...service.deps.rails, collection: till } })
+    // One of two equal payments may be either top-up's, so neither gets a receipt that may be the other's.
+    expect((await runs())[0]).toMatchObject({
+      lines: 3,
+      matched: 2,
+      differences: 1,
+      stated_minor: '410000',
+      booked_minor: '410000',
+    })
+    expect([(await topupOf(person, one)).provider_receipt]).toEqual(receiptsOf(130_000n))
+    for (const id of twins) expect(await topupOf(person, id)).toMatchObject({ provider_receipt: null })
+    const receipts = (await open('/v1/admin/suspense')).map((each: Json) => each.provider_receipt)
+    for (const { receipt } of orders) expect(receipts).not.toContain(receipt)
+    const about = (await open('/v1/admin/reconciliation-differences')).map((each: Json) => each.topup_id)
+    for (const id of [one, ...twins]) expect(about).not.toContain(id)
+    for (const order of orders) await deliver(order.resultUrl ?? '', stkCallback(order))
+    await service.settle()
+    const named = await Promise.all(twins.map((id) => topupOf(person, id)))
+    expect(named.map(({ provider_receipt }) => provider_receipt).sort()).toEqual(receiptsOf(140_000n))
+    expect(await balanceOf(person)).toEqual(before)
   })
 
   test('is queried again if the provider did not answer, for every missed day', async () => {
@@ -713,6 +770,22 @@ describe('a statement that covers the time of payments whose outcome is unknown,
     })
   })
 
+  test('gives its receipt to a payment that a person has ended without one, and books nothing for it', async () => {
+    const { sentAt, ids, around } = await lostAmongOthers([['400208', '160000']])
+    const [id = ''] = ids
+    const by = { outcome: 'succeeded', evidence: 'a call' }
+    expect((await administered.admin.api.post(`/v1/admin/payments/${id}/resolve`, by)).status).toBe(200)
+    expect((await paymentOf(person, id)).provider_receipt).toBeNull()
+    const of = (receipt: string, payee: string) =>
+      `${receipt},${printed(sentAt)},Business Pay Bill to ${payee},Completed,,-1600.00,${payee},,778899`
+    await reconcile(statementWith([of('OTHERS0008', '400***209'), of('PAIRED0008', '400***208')], around))
+    expect((await paymentOf(person, id)).provider_receipt).toBe('PAIRED0008')
+    expect(await differenceOf(id)).toBeUndefined()
+    const receipts = (await open('/v1/admin/suspense')).map((each: Json) => each.provider_receipt)
+    expect([receipts.includes('OTHERS0008'), receipts.includes('PAIRED0008')]).toEqual([true, false])
+    expect(await findBreaches(service)).toEqual([])
+  })
+
   test('ends them without a person only where a setting says so', async () => {
     const { ids, around } = await lostAmongOthers([['400206', '90000']])
     const [id = ''] = ids
@@ -787,5 +860,40 @@ describe('what a statement shows and the service does not book', () => {
     const kinds = (await differencesOf(id)).map(({ kind }: Json) => kind).sort()
     expect(kinds).toEqual(['amount_differs', 'reversed'])
     expect((await paymentOf(person, id)).status).toBe('succeeded')
+  })
+})
+
+describe('a payment that failed and that the provider paid later', () => {
+  test('is found by its late receipt, is a difference until it is booked, matches afterwards, and puts nothing in suspense', async () => {
+    person = await signIn(service.api, person.wallet)
+    const { api } = administered.admin
+    const id = await pay(person, { payment_rail: 'MPESA_B2B', destination: '9990001' })
+    await service.settle()
+    expect((await paymentOf(person, id)).status).toBe('failed')
+    const receipt = 'LATEPAID01'
+    await deliver(lastOrder(service).resultUrl, b2cResult(lastOrder(service), { receipt }))
+    await service.settle()
+    expect(await paymentOf(person, id)).toMatchObject({ status: 'failed', late_success: { receipt } })
+    for (const printed of [receipt, receipt.toLowerCase()]) {
+      const { data } = (await api.get(`/v1/admin/payments?provider_receipt=${printed}`)).body
+      expect(data.map((each: Json) => each.id)).toEqual([id])
+      expect(await traceByProviderName(service.deps.db, printed)).toMatchObject([{ providerReceipt: receipt, status: 'failed' }])
+    }
+    // The line names the payee's account, and nothing of ours.
+    const statement = (time: string) =>
+      `Receipt No.,Completion Time,Transaction Status,Paid In,Withdrawn,A/C No.\n${receipt},${time},Completed,,-1500.00,778899\n`
+    const of = async () => (await open('/v1/admin/reconciliation-differences')).filter((each: Json) => each.payment_id === id)
+    expect(await reconcile(statement('2026-03-04 20:00:00'))).toMatchObject({ matched: 0, differences: 1 })
+    expect(await of()).toMatchObject([{ kind: 'ended_otherwise', provider_receipt: receipt }])
+    expect((await api.post(`/v1/admin/payments/${id}/resolve`, { outcome: 'charged', evidence: 'the statement' })).status).toBe(
+      200,
+    )
+    expect(await reconcile(statement('2026-03-04 20:00:01'))).toMatchObject({
+      matched: 1,
+      differences: 0,
+      totals: { booked_minor: '-150000', stated_minor: '-150000' },
+    })
+    expect(await of()).toHaveLength(1)
+    expect((await open('/v1/admin/suspense')).map((each: Json) => each.provider_receipt)).not.toContain(receipt)
   })
 })

@@ -3,7 +3,7 @@ import type { Config } from '../../config.ts'
 import type { Db, Tx } from '../../db/client.ts'
 import { newestFirst } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
-import { oneOf } from '../../db/tables/columns.ts'
+import { namesSql, oneOf } from '../../db/tables/columns.ts'
 import { payments } from '../../db/tables/payments.ts'
 import { rarePaymentStatuses } from '../../db/transitions.ts'
 import { failure } from '../../errors/failures.ts'
@@ -14,7 +14,7 @@ import { isoTime, isoTimeOrNull, secondsAfter } from '../../lib/clock.ts'
 import { conflict } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
-import { railNames } from '../../lib/rail-names.ts'
+import { providers, railNames } from '../../lib/rail-names.ts'
 import { isSameReceipt, receiptForms } from '../../lib/text.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { attemptsOf, silenceSeconds } from '../attempts/attempt.ts'
@@ -44,7 +44,13 @@ const all = prepare(
       param.status && eq(payments.status, param.status),
       // Repeats the index's condition, because a plan for any status would not use the partial index.
       param.rare && oneOf(payments.status, rarePaymentStatuses),
-      param.receipts && and(oneOf(payments.rail, railNames), sql`${payments.providerReceipt} = any(${param.receipts})`),
+      // Two queries, because a single one with `or` would need bitmap scans. A late success has its receipt's claim.
+      param.receipts &&
+        sql`${payments.id} = any(array(
+          select p.id from payments p where p.rail in ${sql.raw(namesSql(railNames))} and p.provider_receipt = any(${param.receipts})
+          union all
+          select c.owner_id from receipt_claims c where c.provider in ${sql.raw(namesSql(providers))} and c.direction = 'out'
+            and c.owner_kind = 'payment' and c.receipt_key = any(${param.receipts})))`,
       param.attention && and(isNotNull(payments.lateSuccessAt), isNull(payments.lateSuccessResolvedAt)),
     ),
 )

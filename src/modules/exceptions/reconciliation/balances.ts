@@ -18,8 +18,9 @@ import type { DeliveryKind } from '../../../rails/rail.ts'
 import { timerOperator } from '../../operators.ts'
 import type { Parts } from '../../parts.ts'
 import { balanceSource, findComparison, recordComparison } from './differences.ts'
+import { amountText } from './explanations.ts'
 import { countIn, lockProvider, type MovementRecord, readUncounted } from './movements-service.ts'
-import { amountText, type Match } from './rules.ts'
+import type { Match } from './rules.ts'
 
 type Range = { low: Minor; high: Minor }
 /** `chargesMinor`: the balance of the charges accounts. Null if an earlier release included it in the money. */

@@ -18,7 +18,8 @@ import { nameOfOperator, type Operator } from '../../operators.ts'
 import { presentSubject } from '../../suspense/schema.ts'
 import { type Finding, recordAllSuspense } from '../../suspense/service.ts'
 import { resolvePayment } from '../resolve-payment.ts'
-import { type Difference, differenceKinds, type Match, type StatementMatch } from './rules.ts'
+import { differenceKinds } from './explanations.ts'
+import type { Difference, Match, StatementMatch } from './rules.ts'
 import { Reconciliation, ReconciliationDifference } from './schema.ts'
 
 /** Sources of comparisons by API. The source of a file is its name. */

@@ -13,12 +13,14 @@ export type Booked = {
   orderId: Uuid | null
   conversation: string | null
   names: readonly string[]
-  /** The sending of a payment. `until`: the latest possible time, if the exact time was lost. */
+  /** The sending. `until`: the latest possible time, if the exact time was lost. A prompt's account is our reference. */
   sent: { at: Date; until: Date; payeeMask: string; accountReference: string | null } | null
   receipt: string | null
   amountMinor: Minor
   status: string
   at: Date
+  /** Whether it is outside the statement's period, so that a missing line is no difference. */
+  isOutside?: true
 }
 
 /** `succeeded`: exactly one line matches. `failed`: a provably complete statement does not list it. Null: a person decides. */
@@ -45,12 +47,51 @@ const latest = ({ at, until = at }: StatementLine): number => until.getTime()
 
 const isInTime = (line: StatementLine, { sent }: Sent): boolean => latest(line) >= sent.at.getTime() - clocksDifferMs
 
-const mayBe = (line: StatementLine, ours: Sent): boolean => {
-  const { payeeMask, accountReference } = ours.sent
+const isAlike = (line: StatementLine, ours: Sent): boolean => {
+  const { accountReference } = ours.sent
   const isSameAccount = !accountReference || !line.account || squeezed(line.account) === squeezed(accountReference)
-  return (
-    isInTime(line, ours) && line.amountMinor === ours.amountMinor && isSamePayee(line.party, payeeMask) === true && isSameAccount
-  )
+  return isInTime(line, ours) && line.amountMinor === ours.amountMinor && isSameAccount
+}
+
+const mayBe = (line: StatementLine, ours: Sent): boolean =>
+  isAlike(line, ours) && isSamePayee(line.party, ours.sent.payeeMask) === true
+
+/**
+ * Whether the line may be the movement of a booking without a receipt. The payee may be missing, as in the list of incoming
+ * payments. A line that names any account or reference is not a prompt's: it would name the prompt's own.
+ */
+const mayPair = (line: StatementLine, ours: Sent): boolean =>
+  isAlike(line, ours) &&
+  isSamePayee(line.party, ours.sent.payeeMask) !== false &&
+  (ours.status === 'unknown' || line.at.getTime() <= ours.at.getTime() + clocksDifferMs) &&
+  (ours.kind === 'payment' || line.references.length === 0)
+
+const byAmount = <T extends { amountMinor: Minor }>(some: readonly T[]): Map<Minor, T[]> =>
+  Map.groupBy(some, ({ amountMinor }) => amountMinor)
+const earliest = (one: { at: Date }, other: { at: Date }): number => one.at.getTime() - other.at.getTime()
+
+type Pair = { line: StatementLine; ours: Booked; isCertain: boolean }
+
+/**
+ * Pairs unexplained lines with bookings that succeeded without a receipt, which the provider lists under one. Such a line must
+ * not go to suspense: its money is booked. Amounts add up for any pairing, so the earliest booking gets the earliest line.
+ * `isCertain`: the line can be no other booking's, and the booking has no other line.
+ */
+export const pairsOf = (lines: readonly StatementLine[], unreceipted: readonly Booked[], unknown: readonly Booked[]): Pair[] => {
+  const named = byAmount(lines.filter(({ receipt, linked }) => receipt !== null && linked === undefined))
+  const unproven = byAmount(unknown.filter(isSent))
+  return [...byAmount(unreceipted.filter(isSent))].flatMap(([amountMinor, booked]) => {
+    const listed = (named.get(amountMinor) ?? []).toSorted(earliest)
+    const rivals = [...booked, ...(unproven.get(amountMinor) ?? [])]
+    const free = new Set(booked.toSorted(earliest))
+    return listed.flatMap((line) => {
+      const ours = [...free].find((each) => mayPair(line, each))
+      if (!ours) return []
+      free.delete(ours)
+      const isOnly = listed.filter((each) => mayPair(each, ours)).length === 1
+      return [{ line, ours, isCertain: isOnly && rivals.filter((each) => mayPair(line, each)).length === 1 }]
+    })
+  })
 }
 
 const isLike = (line: StatementLine, ours: Sent): boolean =>
@@ -79,9 +120,16 @@ const isClosed = ({ sent: { at, until } }: Sent, lines: readonly StatementLine[]
 
 const person = (reason: string): Offer => ({ outcome: null, line: null, reason })
 
+type Shown = {
+  lines: readonly StatementLine[]
+  unexplained: readonly StatementLine[]
+  paired: ReadonlySet<StatementLine>
+  listed: Listed
+}
+
 /** Offers outcomes for unknown payments. Payments from other accounts, or sent at times that are not covered, get none. */
 export const offersFor = (
-  { lines, unexplained, listed }: { lines: readonly StatementLine[]; unexplained: readonly StatementLine[]; listed: Listed },
+  { lines, unexplained, paired, listed }: Shown,
   unknown: readonly Booked[],
   book: Book,
 ): Map<Booked, Offer> => {
@@ -89,7 +137,7 @@ export const offersFor = (
   if (rails === null) return new Map()
   const sent = unknown.filter(isSent).filter(({ rail }) => rails.has(rail))
   const offerFor = (ours: Sent): Offer | null => {
-    const [line, ...others] = unexplained.filter((each) => mayBe(each, ours))
+    const [line, ...others] = unexplained.filter((each) => !paired.has(each) && mayBe(each, ours))
     const isNamed = isNamedIn(book.text, ours)
     if (line && !isNamed && others.length === 0 && sent.filter((each) => mayBe(line, each)).length === 1)
       return {

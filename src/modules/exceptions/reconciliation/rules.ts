@@ -1,22 +1,18 @@
 import { isPaid, isUnderWay } from '../../../db/transitions.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { displayAmount, type Minor } from '../../../lib/money.ts'
+import type { Minor } from '../../../lib/money.ts'
 import { isSameReceipt, receiptKey } from '../../../lib/text.ts'
-import { nairobiDate } from '../../../rails/fields.ts'
-import { type Book, type Booked, type Offer, offersFor } from './outcome-offers.ts'
+import {
+  actionsOfOffers,
+  type differenceKinds,
+  type Explanation,
+  explain,
+  explainPair,
+  reportActions,
+  type StatementDifference,
+} from './explanations.ts'
+import { type Book, type Booked, type Offer, offersFor, pairsOf } from './outcome-offers.ts'
 import type { StatementLine } from './statement-rules.ts'
-
-const statementDifferences = [
-  'amount_differs',
-  'not_in_statement',
-  'not_in_our_books',
-  'ended_otherwise',
-  'under_way',
-  'listed_twice',
-  'reversed',
-  'outcome_unknown',
-] as const
-export const differenceKinds = [...statementDifferences, 'balance_differs'] as const
 
 export type Difference = {
   kind: (typeof differenceKinds)[number]
@@ -38,79 +34,9 @@ export type StatementMatch = Match & { charges: { lines: number; minor: Minor } 
 const isBooked = ({ status }: Booked): boolean => isPaid(status)
 const isOpen = ({ status }: Booked): boolean => isUnderWay(status) || status === 'pending' || status === 'expired'
 
-export const amountText = (amount: Minor, currency: string): string => displayAmount(amount < 0n ? -amount : amount, currency)
-
-const actionsOfOffers = {
-  succeeded: 'Accept the outcome: the payment has succeeded with this receipt.',
-  failed: 'Accept the outcome: the payment has failed, and its money is given back.',
-  none: 'Read the lines of this amount, this payee or this payment, then resolve the payment with what they show.',
-} as const
-
-const nouns = { payment: 'payment', topup: 'top-up' } as const
-const nounOf = (ours: Booked | null): string => nouns[ours?.kind ?? 'payment']
-
-export type Explanation = Pick<Difference, 'reason' | 'action'>
-
-const explain: Readonly<
-  Record<
-    (typeof statementDifferences)[number],
-    (line: StatementLine | null, ours: Booked | null, currency: string) => Explanation
-  >
-> = {
-  amount_differs: (line, ours, currency) => ({
-    reason: `The statement shows ${amountText(line?.amountMinor ?? 0n, currency)}, our books ${amountText(ours?.amountMinor ?? 0n, currency)}.`,
-    action: 'Ask the provider which is right, then correct our books by an adjustment.',
-  }),
-  not_in_statement: () => ({
-    reason: 'Our books have it as moved, and the statement does not list it.',
-    action: 'Ask the provider about the receipt. If the money did not move, correct our books by an adjustment.',
-  }),
-  not_in_our_books: (line) => ({
-    reason: `The statement lists ${line?.details === undefined ? 'it' : `"${line.details}" of ${nairobiDate(line.at)}`}${line?.linked === undefined ? '' : ` as undoing ${line.linked}`}, and nothing here was sent with its receipt or reference.`,
-    action:
-      line?.receipt === null
-        ? 'Find out who moved it at the bank. Nothing was booked: the line names no receipt.'
-        : 'Find out who moved it at the provider. Until then it stands on the suspense account.',
-  }),
-  ended_otherwise: (_line, ours) => ({
-    reason: `The statement shows that the money moved, and here the ${nounOf(ours)} is ${ours?.status ?? 'ended'}.`,
-    action: 'Book it: resolve the late success, or adjust the account.',
-  }),
-  under_way: (line, ours, currency) => ({
-    reason:
-      line && ours && line.amountMinor !== ours.amountMinor
-        ? `The statement shows ${amountText(line.amountMinor, currency)} for a ${nounOf(ours)} of ${amountText(ours.amountMinor, currency)} that is ${ours.status} here.`
-        : `The statement shows the end of a ${nounOf(ours)} that is ${ours?.status ?? 'under way'} here.`,
-    action: `Nothing, if this is resolved: the statement was taken as evidence. While it is open, nothing was booked for the ${nounOf(ours)}: ask the provider how much moved, then ${ours?.kind === 'topup' ? 'assign what is in suspense' : 'resolve the payment'}.`,
-  }),
-  outcome_unknown: () => ({
-    reason: 'The statement does not show how this payment ended.',
-    action: actionsOfOffers.none,
-  }),
-  reversed: (line, ours) => ({
-    reason: `The statement shows that the provider has undone this ${nounOf(ours)}${line?.linked === undefined ? '' : ` (${line.linked})`}.`,
-    action:
-      ours?.kind === 'payment'
-        ? 'Nothing, if this is resolved: the statement was taken as evidence. While it is open, nothing was given back: ask the provider how much came back, then correct the account by an adjustment.'
-        : 'Find out why, then correct the account by an adjustment. Until then it stands on the suspense account.',
-  }),
-  listed_twice: () => ({
-    reason: 'The statement lists this receipt more than once.',
-    action: 'Ask the provider whether the money moved twice.',
-  }),
-}
-
-const reportActions: Partial<Record<Difference['kind'], string>> = {
-  not_in_our_books: 'Find out who moved it at the provider. Nothing was booked: an uploaded statement is only compared.',
-  under_way:
-    'Nothing was recorded: an uploaded statement is only compared. Resolve the payment, or reconcile the file by the command.',
-  outcome_unknown: actionsOfOffers.none,
-  reversed: 'Nothing was recorded: an uploaded statement is only compared. Reconcile the file by the command.',
-}
-
 /** Counts lines as matched if a person has named their movements. */
 export const withMatched = (result: StatementMatch, lines: readonly StatementLine[]): StatementMatch => {
-  const minor = sum(lines.map(({ amountMinor }) => amountMinor))
+  const minor = sumOf(lines)
   return {
     ...result,
     matched: result.matched + lines.length,
@@ -128,9 +54,9 @@ export const withoutEffect = ({ offer: _, ...difference }: Difference): Differen
   action: reportActions[difference.kind] ?? difference.action,
 })
 
-const sum = (amounts: Iterable<Minor>): Minor => {
+const sumOf = (moved: readonly { amountMinor: Minor }[]): Minor => {
   let total = 0n
-  for (const amount of amounts) total += amount
+  for (const { amountMinor } of moved) total += amountMinor
   return total
 }
 
@@ -138,8 +64,13 @@ const sum = (amounts: Iterable<Minor>): Minor => {
 const surelyNamed = 8
 
 const size = ({ amountMinor }: { amountMinor: Minor }): Minor => (amountMinor < 0n ? -amountMinor : amountMinor)
+const sideOf = ({ amountMinor }: { amountMinor: Minor }): 'in' | 'out' => (amountMinor < 0n ? 'out' : 'in')
 const largest = (lines: readonly StatementLine[]): StatementLine | undefined =>
   lines.toSorted((one, other) => Number(size(other) - size(one)))[0]
+
+/** The line that stands for an unexplained transaction. */
+const headOf = (all: readonly StatementLine[]): StatementLine | undefined =>
+  largest(all.filter((each) => each.isCharge !== true)) ?? largest(all)
 
 const indexBy = (booked: readonly Booked[], namesOf: (ours: Booked) => readonly (string | null)[]): Map<string, Booked> =>
   new Map(booked.flatMap((each) => namesOf(each).flatMap((name) => (name === null ? [] : [[name, each] as const]))))
@@ -147,7 +78,8 @@ const indexBy = (booked: readonly Booked[], namesOf: (ours: Booked) => readonly 
 /**
  * Every line and every booked movement matches, is a charge, or belongs to exactly one difference. The differences therefore add
  * up to the difference of the two totals. The booking of a receipt's lines is found by an id in their texts, then by the receipt,
- * then by our reference. `book`: set for a whole statement, whose omissions also count.
+ * then by our reference. A line of the opposite sign undoes its booking. `book`: set for a whole statement, whose omissions also
+ * count.
  */
 export const match = (
   lines: readonly StatementLine[],
@@ -155,16 +87,25 @@ export const match = (
   currency: string,
   book?: Book,
 ): StatementMatch => {
-  const byReceipt = indexBy(booked, ({ receipt }) => [receipt && receiptKey(receipt)])
+  const byReceipt = indexBy(booked, (ours) =>
+    ours.receipt === null ? [] : [receiptKey(ours.receipt), `${receiptKey(ours.receipt)} ${sideOf(ours)}`],
+  )
+  /** A payment to ourselves has one receipt for the payout and for its deposit. */
+  const holderOf = (receipt: string, side: 'in' | 'out'): Booked | undefined =>
+    byReceipt.get(`${receiptKey(receipt)} ${side}`) ?? byReceipt.get(receiptKey(receipt))
   const byId = indexBy(booked, ({ orderId, conversation }) => [orderId, conversation])
   const byReference = indexBy(booked, ({ reference }) => [reference])
   const listed = new Map<Booked, StatementLine>()
+  /** Bookings that a line undoes. Their own lines may be in an earlier statement. */
+  const undone = new Set<Booked>()
+  /** Booked returns that match a line. */
+  const returned = new Set<Booked>()
   const differences: Difference[] = []
   const charges: StatementLine[] = []
   let matched = 0
 
   const differ = (
-    kind: (typeof statementDifferences)[number],
+    kind: StatementDifference,
     line: StatementLine | null,
     ours: Booked | null,
     more: Pick<Difference, 'offer'> & Partial<Explanation> = {},
@@ -191,15 +132,28 @@ export const match = (
       }
     return undefined
   }
+  /** Finds the payment that a line undoes under a receipt of its own: the line names the order and moves its amount back. */
+  const undoneBy = ({ references, amountMinor }: StatementLine): readonly Booked[] =>
+    references
+      .flatMap((reference) => byId.get(reference) ?? byReference.get(reference) ?? [])
+      .filter((ours) => ours.kind === 'payment' && isBooked(ours) && ours.amountMinor === -amountMinor)
   /** Whether the line may be an order. A line that reads like a charge may still name one of our payments. */
   const isOrder = (line: StatementLine): boolean =>
     line.isCharge !== true || [byId, byReference].some((named) => referred([line], named)?.amountMinor === line.amountMinor)
-  /** Returns the line that names the order, otherwise the line with its amount, otherwise the largest. */
+  /** Returns the line with the order's amount, preferably one that names the order. Otherwise the largest one. */
   const lineOf = (some: readonly StatementLine[], ours: Booked): StatementLine | undefined => {
     const names = new Set([ours.orderId, ours.conversation, ours.reference])
     const naming = some.filter(({ references }) => references.some((reference) => names.has(reference)))
     const ofAmount = (each: StatementLine) => each.amountMinor === ours.amountMinor
-    return naming.find(ofAmount) ?? largest(naming) ?? some.find(ofAmount) ?? largest(some)
+    return naming.find(ofAmount) ?? some.find(ofAmount) ?? largest(naming) ?? largest(some)
+  }
+  /** A booked return matches one line of its amount. Any other line is a difference. */
+  const undo = (line: StatementLine, ours: Booked): void => {
+    undone.add(ours)
+    if (ours.status === 'returned' && ours.amountMinor === -line.amountMinor && !returned.has(ours)) {
+      returned.add(ours)
+      matched += 1
+    } else differ('reversed', line, ours)
   }
   /** Classifies the other lines of a transaction, because one receipt also covers the provider's charges. */
   const conclude = (all: readonly StatementLine[], line: StatementLine, ours: Booked | null): void => {
@@ -214,7 +168,7 @@ export const match = (
   const namedIn = (line: StatementLine): Booked | undefined => {
     const isSure = (word: string, ours: Booked) => word.length >= surelyNamed || size(line) === size(ours)
     const found = (line.words ?? []).flatMap((word) => {
-      const ours = byReceipt.get(receiptKey(word))
+      const ours = holderOf(word, sideOf(line))
       return ours && isSure(word, ours) ? [ours] : []
     })
     const referring = line.references.flatMap((name) => byId.get(name) ?? byReference.get(name) ?? [])
@@ -222,16 +176,20 @@ export const match = (
     return others.length === 0 ? ours : undefined
   }
   const ofBank = new Map(lines.flatMap((line) => (line.receipt === null ? [[line, namedIn(line)] as const] : [])))
-  const keyOf = (line: StatementLine) => (line.receipt === null ? (ofBank.get(line) ?? line) : receiptKey(line.receipt))
+  const keyOf = (line: StatementLine) => {
+    if (line.receipt === null) return ofBank.get(line) ?? line
+    const [payout, deposit] = [holderOf(line.receipt, 'out'), holderOf(line.receipt, 'in')]
+    return payout === deposit ? receiptKey(line.receipt) : `${receiptKey(line.receipt)} ${sideOf(line)}`
+  }
   const transactions = [...Map.groupBy(lines, keyOf).values()]
   const undoing = Map.groupBy(
     lines.filter(({ linked, receipt, isCharge }) => linked && !isCharge && !isSameReceipt(linked, receipt)),
     ({ linked = '' }) => receiptKey(linked),
   )
   const isUndoing = (line: StatementLine): boolean => undoing.get(receiptKey(line.linked ?? ''))?.includes(line) ?? false
-  const undone = new Set<StatementLine>()
+  const evened = new Set<StatementLine>()
   const undoes = (line: StatementLine): StatementLine | undefined =>
-    undoing.get(receiptKey(line.receipt ?? ''))?.find((each) => each.amountMinor === -line.amountMinor && !undone.has(each))
+    undoing.get(receiptKey(line.receipt ?? ''))?.find((each) => each.amountMinor === -line.amountMinor && !evened.has(each))
 
   const unexplained: StatementLine[][] = []
   for (const listedLines of transactions) {
@@ -243,11 +201,16 @@ export const match = (
     }
     const [one] = some
     const receipt = one?.receipt ?? null
-    const byName = receipt === null ? one && ofBank.get(one) : byReceipt.get(receiptKey(receipt))
-    const ours = referred(some, byId) ?? byName ?? referred(some, byReference)
+    const byName = one && (receipt === null ? ofBank.get(one) : holderOf(receipt, sideOf(one)))
+    const ours = referred(some, byId) ?? byName ?? referred(some, byReference) ?? some.flatMap(undoneBy)[0]
     const line = ours && lineOf(some, ours)
     if (!ours || !line) {
       unexplained.push(all)
+      continue
+    }
+    if (sideOf(line) !== sideOf(ours)) {
+      conclude(all, line, ours)
+      undo(line, ours)
       continue
     }
     listed.set(ours, line)
@@ -262,43 +225,56 @@ export const match = (
     if (isBooked(ours) && ours.amountMinor === line.amountMinor) matched += 1
     else if (isBooked(ours)) differ('amount_differs', line, ours)
     else if (isOpen(ours)) differ('under_way', line, ours)
-    // The payment failed or was returned, and the statement shows that as two lines that cancel out.
+    // The payment failed, and the statement shows that as two lines that cancel out.
     else if (isEven) matched += 2
     else differ('ended_otherwise', line, ours)
-    if (isEven) undone.add(reversal)
-    else if (sameReceipt) differ('reversed', sameReceipt, ours)
+    if (isEven) evened.add(reversal)
+    else if (sameReceipt) undo(sameReceipt, ours)
   }
   for (const line of [...undoing.values()].flat()) {
-    const receipt = receiptKey(line.linked ?? '')
-    const ours = byReceipt.get(receipt) ?? [...listed].find(([, each]) => isSameReceipt(each.receipt, receipt))?.[0]
-    if (undone.has(line)) continue
-    if (ours?.status === 'returned' && ours.amountMinor === -line.amountMinor) matched += 1
-    else if (ours) differ('reversed', line, ours)
+    if (evened.has(line)) continue
+    const { linked = '' } = line
+    const ours =
+      holderOf(linked, sideOf(line) === 'in' ? 'out' : 'in') ??
+      [...listed].find(([, each]) => isSameReceipt(each.receipt, linked))?.[0]
+    if (ours) undo(line, ours)
     else unexplained.push([line])
   }
-  const unknown = booked.filter((ours) => ours.status === 'unknown' && !listed.has(ours))
-  const shown = { lines, unexplained: unexplained.flat(), listed }
+  const isListed = ({ rail }: Booked): boolean => !book?.rails || book.rails.has(rail)
+  const unlisted = booked.filter((ours) => isListed(ours) && !listed.has(ours) && !undone.has(ours))
+  const unknown = booked.filter((ours) => ours.status === 'unknown' && !listed.has(ours) && !undone.has(ours))
+  const pairs = pairsOf(
+    unexplained.flatMap((all) => headOf(all) ?? []),
+    unlisted.filter((ours) => isBooked(ours) && ours.receipt === null),
+    unknown,
+  )
+  const paired = new Set(pairs.map(({ line }) => line))
+  const shown = { lines, unexplained: unexplained.flat(), paired, listed }
   const offers = book ? offersFor(shown, unknown, book) : new Map<Booked, Offer>()
-  const offered = new Set([...offers.values()].map(({ line }) => line))
+  const taken = new Set([...paired, ...[...offers.values()].map(({ line }) => line)])
   for (const all of unexplained) {
-    const taken = all.find((line) => offered.has(line))
-    const line = taken ?? largest(all.filter((each) => each.isCharge !== true)) ?? largest(all)
+    const explained = all.find((line) => taken.has(line))
+    const line = explained ?? headOf(all)
     if (!line) continue
     conclude(all, line, null)
-    if (!taken) differ('not_in_our_books', line, null)
+    if (!explained) differ('not_in_our_books', line, null)
   }
   for (const [ours, { outcome, line, reason }] of offers)
     differ('outcome_unknown', line, ours, { offer: outcome, reason, action: actionsOfOffers[outcome ?? 'none'] })
-  const isListed = ({ rail }: Booked): boolean => !book?.rails || book.rails.has(rail)
-  const missing = booked.filter((ours) => isBooked(ours) && isListed(ours) && !listed.has(ours))
-  for (const ours of missing) differ('not_in_statement', null, ours)
-  const ofBook = booked.filter((ours) => isBooked(ours) && (isListed(ours) || listed.has(ours)))
+  for (const { line, ours, isCertain } of pairs) {
+    listed.set(ours, line)
+    if (isCertain) differ('under_way', line, ours, explainPair(line, ours, currency))
+    else matched += 1
+  }
+  const expected = unlisted.filter((ours) => isBooked(ours) && !ours.isOutside)
+  for (const ours of expected) if (!listed.has(ours)) differ('not_in_statement', null, ours)
+  const ofBook = new Set([...expected, ...[...listed.keys()].filter(isBooked)])
   const isCharged = new Set(charges)
   return {
     matched,
     differences,
-    bookedMinor: sum(ofBook.map(({ amountMinor }) => amountMinor)),
-    statedMinor: sum(lines.filter((line) => !isCharged.has(line)).map(({ amountMinor }) => amountMinor)),
-    charges: { lines: charges.length, minor: sum(charges.map(({ amountMinor }) => amountMinor)) },
+    bookedMinor: sumOf([...ofBook]) - sumOf([...returned]),
+    statedMinor: sumOf(lines.filter((line) => !isCharged.has(line))),
+    charges: { lines: charges.length, minor: sumOf(charges) },
   }
 }

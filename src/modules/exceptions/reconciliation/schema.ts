@@ -14,7 +14,7 @@ import {
   VisibleText,
 } from '../../../http/wire.ts'
 import { providers } from '../../../lib/rail-names.ts'
-import { differenceKinds } from './rules.ts'
+import { differenceKinds } from './explanations.ts'
 
 const SignedMinor = MinorOut.meta({
   pattern: '^-?(0|[1-9]\\d{0,17})$',

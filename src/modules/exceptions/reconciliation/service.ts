@@ -1,12 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { OrderNames } from '../../../auth/order-names.ts'
-import { type Database, type Db, inTx, statement, type Tx } from '../../../db/client.ts'
-import { isPaid, paidPaymentsSql } from '../../../db/transitions.ts'
+import { type Database, type Db, inTx, type Tx } from '../../../db/client.ts'
+import { isPaid } from '../../../db/transitions.ts'
 import { type Clock, daysAfter } from '../../../lib/clock.ts'
 import { invalidFields, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { only } from '../../../lib/lists.ts'
-import type { Minor } from '../../../lib/money.ts'
 import { type AnyRail, collectionRail, depositRailOf, providerOf, railsOf } from '../../../lib/rail-names.ts'
 import { receiptForms, receiptKey } from '../../../lib/text.ts'
 import { orderIds } from '../../../rails/destinations.ts'
@@ -17,10 +15,10 @@ import type { EvidenceVerdict } from '../../attempts/attempt.ts'
 import { recordListedDeposits } from '../../deposits/deposit.ts'
 import { type Operator, timerOperator } from '../../operators.ts'
 import type { Parts } from '../../parts.ts'
-import { isOlderThan, seedOf } from '../../payments/declared-losses.ts'
 import { lockPaymentWithAccount } from '../../payments/queries.ts'
 import { settlePayments } from '../../payments/settle.ts'
 import { applyEvidence, openAttempt } from '../../sending/evidence.ts'
+import { type Period, readBooked } from './booked.ts'
 import {
   acceptAll,
   type Comparison,
@@ -37,67 +35,8 @@ import type { Book, Booked } from './outcome-offers.ts'
 import { type Match, match, withMatched, withoutEffect } from './rules.ts'
 import { readInChunks, type Statement, type StatementLine, type StatementSettings, squeezed } from './statement-rules.ts'
 
-export type Period = { start: Date; end: Date }
-
 /** Bookings this long outside a statement's period are compared too, because completions reach us late. */
 const edgeMs = 3_600_000
-
-/** `lost`: an unknown payment without an attempt may have been sent in lost writes, under names that derive from the payment. */
-const bookedStatement = statement('reconciliation.booked')`
-  select 'payment' as kind, p.id, p.rail, a.id as "attemptId", a.reference, a.order_id as "orderId", a.provider_conversation as conversation,
-     json_build_object('at', coalesce(a.created_at, lost.at), 'until', coalesce(a.created_at, lost.until), 'payeeMask', b.destination_mask,
-       'accountReference', p.account_reference) as sent,
-     case when lost.until is not null then json_build_object('id', p.id, 'accountId', p.account_id, 'workspaceId', p.workspace_id,
-       'idempotencyKey', p.idempotency_key) end as lost, p.provider_receipt as receipt, -p.amount_minor as "amountMinor", coalesce(p.fee_minor, 0) as "feeMinor", p.status,
-     coalesce(p.completed_at, p.updated_at) as at,
-     case when p.status = 'unknown' then array(select unnest(array[n.id::text, n.order_id::text, n.reference, n.provider_request, n.provider_conversation])
-       from rail_attempts n where n.subject_id = p.id) end as names
-   from payments p join beneficiaries b on b.id = p.beneficiary_id
-     left join lateral (select id, reference, order_id, provider_conversation, created_at from rail_attempts where subject_id = p.id order by created_at desc limit 1) a on true
-     left join lateral (select coalesce(p.execute_at, p.created_at) as at, min(l.noticed_at) as until from write_losses l
-       where a.id is null and p.status = 'unknown' and ${isOlderThan('l', 'p')} having count(*) > 0) lost on true
-   where p.rail = any($1::text[]) and (p.status = 'unknown' or (p.status in ${paidPaymentsSql} and p.completed_at between $2 and $3) or p.provider_receipt = any($4::text[])
-     or p.id in (select subject_id from rail_attempts where reference = any($5::text[]) and send = 1)
-     or p.id in (select subject_id from rail_attempts where id = any($6::uuid[])))
-   union all
-   select 'topup', t.id, t.method, a.id, a.reference, a.order_id, null, null, null, t.provider_receipt, t.amount_minor, 0, t.status, coalesce(t.completed_at, t.updated_at), null
-   from topups t left join lateral (select id, reference, order_id from rail_attempts where subject_id = t.id order by created_at desc limit 1) a on true
-   where t.method = any($1::text[]) and t.deposit_code is null and ((t.status = 'succeeded' and t.completed_at between $2 and $3) or t.provider_receipt = any($4::text[])
-     or t.id in (select subject_id from rail_attempts where reference = any($5::text[]) and send = 1))
-   union all
-   select 'topup', coalesce(d.topup_id, d.id), d.rail, null, null, null, null, null, null, d.receipt, d.amount_minor, 0, 'succeeded', d.paid_at, null from deposits d
-   where d.rail = any($1::text[]) and d.state in ('credited', 'suspense') and (d.paid_at between $2 and $3 or d.receipt = any($4::text[]))`
-
-/** Times from JSON are strings. They are null if no attempt can have been sent. */
-type Row = Omit<Booked, 'names' | 'sent'> & {
-  feeMinor: Minor
-  names: (string | null)[] | null
-  sent: (Omit<NonNullable<Booked['sent']>, 'at' | 'until'> & { at: string | null; until: string | null }) | null
-  lost: Parameters<typeof seedOf>[0] | null
-}
-
-const readBooked = async (
-  db: Db,
-  rails: readonly string[],
-  period: { start: Date; end: Date },
-  names: { receipts: readonly string[]; references: readonly string[]; attemptIds: readonly Uuid[] },
-  orderNames: OrderNames,
-): Promise<(Booked & Pick<Row, 'feeMinor'>)[]> => {
-  const values = [rails, period.start, period.end, names.receipts, names.references, names.attemptIds]
-  const rows = await db.query<Row>(bookedStatement, values)
-  return rows.map(({ sent, lost, names: known, ...row }) => {
-    const order = lost && orderNames.orderOf(seedOf(lost), 0)
-    const names = [...(known ?? []), ...(order ? [order.orderId, order.reference] : []), row.receipt].flatMap(
-      (name) => name ?? [],
-    )
-    return {
-      ...row,
-      ...order,
-      names,
-      sent: sent?.at && sent.until ? { ...sent, at: new Date(sent.at), until: new Date(sent.until) } : null,
-    }
-  })
-}
 
 type Compared = Pick<Comparison, 'provider' | 'source' | 'account' | 'content'> & {
   /** The rails that the lines cover. Payments of other rails do not count as missing. */
@@ -253,17 +192,21 @@ const compareLines = async (
   const inside = namesOf(lines)
   const outside = namesOf(listedOutside ?? [])
   // Outside the exact period, a booking counts only if the statement names it, possibly by its reference alone.
-  const ofPeriod = booked.filter(({ receipt, reference, orderId, at, status }) => {
+  const ofPeriod = booked.flatMap((ours) => {
+    const { receipt, reference, orderId, at, status } = ours
     const known = [receipt && receiptKey(receipt), reference, orderId]
     const isNamed = (names: ReadonlySet<string>) => known.some((name) => name !== null && names.has(name))
-    if (!isPaid(status) || isNamed(inside)) return true
-    return !isNamed(outside) && at >= period.start && at <= period.end
+    if (!isPaid(status) || isNamed(inside)) return [ours]
+    if (isNamed(outside)) return []
+    if (at >= period.start && at <= period.end) return [ours]
+    return receipt === null ? [{ ...ours, isOutside: true as const }] : []
   })
+  const inPeriod = ofPeriod.filter(({ isOutside }) => !isOutside)
   const result = withMatched(match(lines, ofPeriod, deps.config.CURRENCY, book), named)
-  const feesMinor = ofPeriod.reduce((sum, { status, feeMinor }) => (isPaid(status) ? sum + feeMinor : sum), 0n)
+  const feesMinor = inPeriod.reduce((sum, { status, feeMinor }) => (isPaid(status) ? sum + feeMinor : sum), 0n)
   // An empty list proves nothing against our books, because the account may not be registered for the list.
   if (statement.source === providerSource && statement.lines.length === 0 && result.differences.length > 0) {
-    const unproven = `The provider listed nothing, and our books have ${counted(ofPeriod.length)} of that day. If it always lists nothing, the account is not registered for this list: run npm run admin -- rails register.`
+    const unproven = `The provider listed nothing, and our books have ${counted(inPeriod.length)} of that day. If it always lists nothing, the account is not registered for this list: run npm run admin -- rails register.`
     return {
       ...statement,
       lines: 0,

@@ -224,7 +224,8 @@ export function* readInChunks(
   text: string,
   { CURRENCY: currency, STATEMENT_COLUMNS: own = {} }: StatementSettings,
 ): Generator<void, ReadStatement> {
-  const rows = readRows(text)
+  // Without the byte order mark, because a quotation mark after it would not begin its cell.
+  const rows = readRows(text.replace(/^\ufeff/, ''))
   yield
   if ('problem' in rows) return { problem: `it ${rows.problem}` }
   const found = layoutIn(rows, own)
