@@ -134,7 +134,7 @@ export const createBeneficiary = async (tx: Tx, deps: Sealing, principal: Princi
     resultName: null,
     similarToId: null,
     nameCheckDueAt: at,
-    confirmedAt: principal.grant ? null : at,
+    confirmedAt: principal.originGrantId ? null : at,
     createdAt: at,
     updatedAt: at,
     archivedAt: null,
@@ -217,7 +217,7 @@ export const updateBeneficiary = async (
     mayRename ? readCreator(tx, principal) : undefined,
   ])
   const { at } = tx
-  if (principal.grant && beneficiaryStatus(before) === 'frozen' && change.status === 'active')
+  if (principal.originGrantId && beneficiaryStatus(before) === 'frozen' && change.status === 'active')
     throw new Refusal('forbidden', {
       message: 'A delegated credential can freeze a beneficiary, and cannot unfreeze it.',
     })
@@ -247,7 +247,8 @@ export const updateBeneficiary = async (
 }
 
 export const confirmBeneficiary = async (tx: Tx, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> => {
-  if (principal.grant) throw new Refusal('forbidden', { message: 'A person confirms a beneficiary, not a key or an agent.' })
+  if (principal.originGrantId)
+    throw new Refusal('forbidden', { message: 'A person confirms a beneficiary, not a key or an agent.' })
   const before = await lockUnarchived(tx, principal, id)
   return before.confirmedAt ? before : confirm(tx, principal, principal.workspace.balanceAccountId, before)
 }

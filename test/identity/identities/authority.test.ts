@@ -247,6 +247,21 @@ describe('a sign-in method that a key links', () => {
     expect([(await rotate(linked, below)).status, (await rotate(linked, child)).status]).toEqual([201, 201])
   })
 
+  test('begins sessions whose new beneficiaries wait for a person, and which confirm and unfreeze none', async () => {
+    const person = await signIn(service.api)
+    const key = await createKey(person, manager)
+    const wallet = newWallet()
+    await link(key.api, wallet)
+    const linked = await signIn(service.api, wallet)
+    const id = await newBeneficiary(linked.api)
+    const path = `/v1/beneficiaries/${id}`
+    expect((await person.api.get(path)).body.confirmation).toBe('proposed')
+    expect((await person.api.patch(path, { status: 'frozen' })).status).toBe(200)
+    const refused = [await linked.api.post(`${path}/confirm`), await linked.api.patch(path, { status: 'active' })]
+    expect(refused.map(({ status, body }) => [status, body.error])).toEqual(Array(2).fill([403, 'forbidden']))
+    expect((await person.api.post(`${path}/confirm`)).body.confirmation).toBe('confirmed')
+  })
+
   test('while the key is being revoked is refused or unlinked, never kept', async () => {
     const person = await signIn(service.api)
     for (let round = 0; round < 6; round += 1) {
