@@ -182,7 +182,7 @@ const compareRound = async (tx: Tx, config: Config, round: readonly (typeof bala
   const { own, result, movements } = all.result.matched === 0 && asked.result.matched > 0 ? asked : all
   const period = { start: last?.periodEnd ?? oldest.requestedAt, end: tx.at }
   const charges = chargesOf(known, look, movements)
-  const { run } = await recordComparison(tx, timerOperator, {
+  const run = await recordComparison(tx, timerOperator, {
     provider,
     source: balanceSource,
     content: `balance ${oldest.roundId}`,

@@ -5,6 +5,7 @@ import { type Database, type Db, first, inTx, type Tx } from '../../../db/client
 import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { insertOnce, insertRows, prepareWrite } from '../../../db/prepare-write.ts'
+import { selectRow } from '../../../db/select-rows.ts'
 import { reconciliationDifferences, reconciliations } from '../../../db/tables/rails.ts'
 import { audit } from '../../../events/audit.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
@@ -27,8 +28,8 @@ export const providerSource = 'provider'
 export const balanceSource = 'balance'
 
 export type ReconciliationRecord = typeof reconciliations.$inferSelect
-export type RecordedDifference = Difference & { id: Uuid }
-type DifferenceRecord = typeof reconciliationDifferences.$inferSelect
+type RecordedDifference = Difference & { id: Uuid }
+export type DifferenceRecord = typeof reconciliationDifferences.$inferSelect
 
 const newest = prepare('reconciliation.newest', { provider: 'text', source: 'text' }, (orm, param) =>
   orm
@@ -92,6 +93,10 @@ export const presentDifference = (row: DifferenceRecord): ReconciliationDifferen
     offered_outcome: row.offer,
   })
 
+/** Whether the difference proves how a payment or a top-up ended. */
+export const isEvidence = (kind: string, subjectKind: string | null | undefined): boolean =>
+  kind === 'under_way' || (kind === 'reversed' && subjectKind === 'payment')
+
 export type Comparison = {
   provider: Provider
   source: string
@@ -119,12 +124,25 @@ const suspenseFor = (provider: Provider, { receipt, statedMinor }: Pick<Differen
   }
 }
 
-export const isEvidence = ({ kind, subject }: Difference): boolean =>
-  kind === 'under_way' || (kind === 'reversed' && subject?.kind === 'payment')
-
 /** Excludes lines without a receipt, because nothing could prevent such a line from being booked twice. */
 const isUnexplained = ({ kind, subject, receipt }: Difference): boolean =>
   receipt !== null && (kind === 'not_in_our_books' || (kind === 'reversed' && subject?.kind !== 'payment'))
+
+/** Includes the account: a statement that was compared without its account may be compared again. */
+const contentHashOf = ({ account, content }: Pick<Comparison, 'account' | 'content'>): Buffer =>
+  createHash('sha256')
+    .update(account ? `${account} ${content}` : content)
+    .digest()
+
+const byContent = selectRow('reconciliation.by_content', reconciliations, ['provider', 'contentHash'])
+
+/** The earlier comparison of the same statement. */
+export const findSameContent = (
+  db: Db,
+  { provider, ...compared }: Pick<Comparison, 'account' | 'content' | 'provider'>,
+): Promise<ReconciliationRecord | undefined> => byContent(db, { provider, contentHash: contentHashOf(compared) })
+
+export const alreadyReconciled = (): Refusal => conflict('This statement is already reconciled.', 'already_recorded')
 
 /** Rows per chunk. Writing ten thousand rows in one turn of the event loop would delay every other request. */
 const chunkSize = 1_000
@@ -145,17 +163,14 @@ export const recordComparison = async (
     feesMinor,
     report = false,
   }: Comparison,
-): Promise<{ run: ReconciliationRecord; recorded: RecordedDifference[] }> => {
+): Promise<ReconciliationRecord> => {
   const { at } = tx
   const run: ReconciliationRecord = {
     id: newId(),
     provider,
     source,
     account,
-    // Includes the account: a statement that was compared without its account may be compared again.
-    contentHash: createHash('sha256')
-      .update(account === null ? content : `${account} ${content}`)
-      .digest(),
+    contentHash: contentHashOf({ account, content }),
     periodStart: period.start,
     periodEnd: period.end,
     lines,
@@ -172,7 +187,7 @@ export const recordComparison = async (
     requestedBy: nameOfOperator(operator),
     createdAt: at,
   }
-  if (!(await insertOnce(tx, reconciliations, run))) throw conflict('This statement is already reconciled.', 'already_recorded')
+  if (!(await insertOnce(tx, reconciliations, run))) throw alreadyReconciled()
   const recorded = result.differences.map((difference) => ({ ...difference, id: newId() }))
   const rowOf = ({ subject, attemptId: _, ...difference }: RecordedDifference) => ({
     ...difference,
@@ -192,9 +207,9 @@ export const recordComparison = async (
     subject: run.id,
     after: { provider, source, lines, matched: run.matched, differences: run.differences, ...(report && { report }) },
   })
-  const open = recorded.filter((difference) => report || !isEvidence(difference)).length
+  const open = recorded.filter(({ kind, subject }) => report || !isEvidence(kind, subject?.kind)).length
   if (open > 0) alertAfterCommit(tx, 'reconciliation_difference', { subject: 'reconciliation', id: run.id, code: String(open) })
-  return { run, recorded }
+  return run
 }
 
 const withRun = prepare('reconciliation.difference', { id: 'uuid' }, (orm, param) =>
@@ -278,16 +293,22 @@ export const resolveDifference = async (
   return closed
 }
 
+/** Returns how many payments ended with an offered outcome. */
 export const acceptAll = async (
   db: Database,
   config: Config,
   operator: Operator,
   { id: reconciliationId, differences: take }: ReconciliationRecord,
-): Promise<void> => {
+): Promise<number> => {
   const open = await listDifferences(db, { reconciliationId, open: true }, { before: null, take })
   const input = { note: 'Accepted by the setting RECONCILIATION_RESOLVES.', accept: true }
+  let accepted = 0
   for (const { id } of open.filter(({ offer }) => offer !== null).reverse())
-    await inTx(db, (tx) => resolveDifference(tx, config, operator, id, input)).catch((error: unknown) => {
+    try {
+      const { resolvedAt } = await inTx(db, (tx) => resolveDifference(tx, config, operator, id, input))
+      if (resolvedAt !== null) accepted += 1
+    } catch (error) {
       if (!(error instanceof Refusal)) throw error
-    })
+    }
+  return accepted
 }

@@ -1,35 +1,27 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { type Database, type Db, inTx, type Tx } from '../../../db/client.ts'
+import { type Db, inTx, type Tx } from '../../../db/client.ts'
 import { isPaid } from '../../../db/transitions.ts'
 import { type Clock, daysAfter } from '../../../lib/clock.ts'
 import { invalidFields, Refusal } from '../../../lib/errors.ts'
-import type { Uuid } from '../../../lib/ids.ts'
-import { only } from '../../../lib/lists.ts'
 import { type AnyRail, collectionRail, depositRailOf, providerOf, railsOf } from '../../../lib/rail-names.ts'
 import { receiptForms, receiptKey } from '../../../lib/text.ts'
 import { orderIds } from '../../../rails/destinations.ts'
 import { nairobiMidnight } from '../../../rails/fields.ts'
-import type { Evidence, Rails } from '../../../rails/rail.ts'
-import { alertAfterCommit } from '../../alerts.ts'
-import type { EvidenceVerdict } from '../../attempts/attempt.ts'
+import type { Rails } from '../../../rails/rail.ts'
 import { recordListedDeposits } from '../../deposits/deposit.ts'
 import { type Operator, timerOperator } from '../../operators.ts'
 import type { Parts } from '../../parts.ts'
-import { lockPaymentWithAccount } from '../../payments/queries.ts'
-import { settlePayments } from '../../payments/settle.ts'
-import { applyEvidence, openAttempt } from '../../sending/evidence.ts'
 import { type Period, readBooked } from './booked.ts'
 import {
-  acceptAll,
+  alreadyReconciled,
   type Comparison,
-  closeAsEvidence,
   findComparison,
-  isEvidence,
+  findSameContent,
   providerSource,
   type ReconciliationRecord,
-  type RecordedDifference,
   recordComparison,
 } from './differences.ts'
+import { takeEvidence } from './evidence-service.ts'
 import { withoutNamed } from './movements-service.ts'
 import type { Book, Booked } from './outcome-offers.ts'
 import { type Match, match, withMatched, withoutEffect } from './rules.ts'
@@ -63,40 +55,6 @@ const namesOf = (lines: readonly StatementLine[]): ReadonlySet<string> =>
 const periodOf = (lines: readonly StatementLine[], now: Date) => {
   const ends = lines.map(({ at, until = at }) => (until <= now ? until : at).getTime())
   return { start: new Date(Math.min(...lines.map(({ at }) => at.getTime()))), end: new Date(Math.max(...ends)) }
-}
-
-/** Settles a payment without an attempt: the statement names it, so it was sent by an attempt among the lost writes. */
-const takeWithoutAttempt = async (tx: Tx, operator: Operator, id: Uuid, evidence: Evidence): Promise<EvidenceVerdict> => {
-  const payment = await lockPaymentWithAccount(tx, id)
-  const source = { kind: 'operator', actor: operator } as const
-  const { verdict } = only(await settlePayments(tx, [{ payment, evidence, source }]))
-  if (verdict === 'mismatch' || verdict === 'contradiction')
-    alertAfterCommit(tx, 'evidence_mismatch', { subject: 'payment', id, code: verdict })
-  return verdict
-}
-
-/** Books a difference as evidence and closes it. Returns false if the evidence was not booked. */
-const takeAsEvidence = async (db: Database, operator: Operator, difference: RecordedDifference): Promise<boolean> => {
-  const { id, kind, subject, attemptId, receipt, statedMinor } = difference
-  if (!subject || statedMinor === null || (attemptId === null && subject.kind === 'topup')) return false
-  const amountMinor = statedMinor < 0n ? -statedMinor : statedMinor
-  const evidence: Evidence =
-    kind === 'reversed'
-      ? { kind: 'returned', receipt, amountMinor, message: 'The provider has sent the money back.' }
-      : { kind: 'succeeded', receipt, amountMinor }
-  const source = { kind: 'operator', actor: operator } as const
-  const judge = async (tx: Tx): Promise<EvidenceVerdict> => {
-    if (attemptId === null) return takeWithoutAttempt(tx, operator, subject.id, evidence)
-    const open = await openAttempt(tx, { id: attemptId, kind: subject.kind, subjectId: subject.id })
-    return only(await applyEvidence(tx, [{ open, evidence, source }]))
-  }
-  return inTx(db, async (tx) => {
-    const verdict = await judge(tx)
-    // A callback may have settled the payment since. A repeated return may be a second return, so it stays open.
-    const isBooked = verdict === 'applied' || (verdict === 'repeated' && kind === 'under_way')
-    if (isBooked) await closeAsEvidence(tx, id)
-    return isBooked
-  })
 }
 
 export const reconcileStatement = async (
@@ -156,7 +114,7 @@ export const reportStatement = async (
   const comparison = await compareLines(tx, deps, statement)
   const differences = comparison.result.differences.map(withoutEffect)
   const report = { ...comparison, result: { ...comparison.result, differences }, report: true }
-  return (await recordComparison(tx, operator, report)).run
+  return recordComparison(tx, operator, report)
 }
 
 const reconcileLines = async (deps: Parts, operator: Operator, statement: Compared): Promise<ReconciliationRecord> => {
@@ -165,15 +123,16 @@ const reconcileLines = async (deps: Parts, operator: Operator, statement: Compar
   const { lines } = await withoutNamed(deps.db, statement.provider, statement.lines)
   const receipted = lines.flatMap(({ receipt, ...line }) => (receipt === null ? [] : [{ ...line, receipt }]))
   await recordListedDeposits(deps, statement.provider, receipted, statement.source === providerSource ? 'list' : 'statement')
+  const earlier = await findSameContent(deps.db, statement)
+  if (earlier) {
+    if ((await takeEvidence(deps, operator, earlier)) === 0) throw alreadyReconciled()
+    return earlier
+  }
   const comparison = await compareLines(deps.db, deps, statement)
-  const { run, recorded } = await inTx(deps.db, (tx) => recordComparison(tx, operator, comparison))
+  const run = await inTx(deps.db, (tx) => recordComparison(tx, operator, comparison))
   if (statement.source === providerSource && run.totals.unproven !== undefined)
     deps.alerts.raise('reconciliation_difference', { subject: 'reconciliation', id: run.id, code: 'nothing_listed' })
-  let left = 0
-  for (const difference of recorded)
-    if (isEvidence(difference) && !(await takeAsEvidence(deps.db, operator, difference))) left += 1
-  if (left > 0) deps.alerts.raise('reconciliation_difference', { subject: 'reconciliation', id: run.id, code: String(left) })
-  if (deps.config.RECONCILIATION_RESOLVES) await acceptAll(deps.db, deps.config, operator, run)
+  await takeEvidence(deps, operator, run)
   return run
 }
 
@@ -286,4 +245,6 @@ export const reconcilePaidIn = async (deps: Parts): Promise<void> => {
       if (!(error instanceof Refusal && error.code === 'conflict')) throw error
     })
   }
+  // The run before may have been interrupted after it was recorded.
+  if (last) await takeEvidence(deps, timerOperator, last)
 }
