@@ -19,13 +19,17 @@ export type MigrateOptions = {
   last?: string
   /** No process of an earlier release is running, so also remove schema that only earlier releases need. */
   finish?: boolean
-  /** How long to retry a migration that cannot get its locks. */
+  /** How long to wait for another process that migrates, and to retry a migration that cannot get its locks. */
   patienceMs?: number
   /** Pause between two tries, in which the service can work off its queue. */
   pauseMs?: number
   /** `holders`: the database's oldest transactions. */
   onContended?: (contended: { migration: string; tries: number; holders: readonly string[] }) => void
+  /** Called once if another process is migrating the database. `holder`: its connection. */
+  onTurn?: (holder: string) => void
 }
+
+const defaultPatienceMs = 600_000
 
 /**
  * Applies the folder's pending migrations and returns their names. Safe to call from several processes. `url`: of Postgres, not a
@@ -35,7 +39,7 @@ export type MigrateOptions = {
 export const migrate = async (url: string, options: MigrateOptions = {}): Promise<string[]> => {
   const expected = upTo(readMigrations(options.folder), options.last)
   return withClient({ ...addressed(url), application_name: 'migrate' }, async (client) => {
-    await takeTurn(client)
+    await takeTurn(client, options)
     const pending = await pendingOf(client, expected, options)
     // A role that cannot create schemas must still be able to find that no migration is pending.
     if (pending.length > 0)
@@ -65,12 +69,28 @@ export const migrationsCheck = (pool: Pick<pg.Pool, 'query'>, folder = migration
 }
 
 /** Polls, because a session waiting inside a statement has a snapshot, which would block CREATE INDEX CONCURRENTLY. */
-const takeTurn = async (client: pg.Client) => {
-  for (;;) {
+const takeTurn = async (client: pg.Client, { patienceMs = defaultPatienceMs, onTurn }: MigrateOptions) => {
+  const giveUpAt = performance.now() + patienceMs
+  for (let tries = 1; ; tries += 1) {
     const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [migrationLock])
     if (rows[0]?.taken) return
+    if (tries === 1) onTurn?.(await holderOfTurn(client))
+    if (performance.now() > giveUpAt)
+      throw new StartupError(
+        `No migration was applied: another process is migrating this database (${await holderOfTurn(client)}). Run it again when that process has finished.`,
+      )
     await wait(pollMs)
   }
+}
+
+const holderOfTurn = async (client: pg.Client): Promise<string> => {
+  const { rows } = await client.query<{ holder: string }>(
+    `select format('process %s on the database server, connected since %s', a.pid, to_char(a.backend_start at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) as holder
+     from pg_locks l join pg_stat_activity a on a.pid = l.pid
+     where l.locktype = 'advisory' and l.granted and (l.classid, l.objid, l.objsubid) = (0, $1, 1) and a.datname = current_database()`,
+    [migrationLock],
+  )
+  return rows[0]?.holder ?? 'it has just ended'
 }
 
 /** The hash of each applied migration, with its time in the journal. */
@@ -128,7 +148,7 @@ class LocksNotFree extends Error {}
 const untilLocked = async (
   client: pg.Client,
   migration: Migration,
-  { patienceMs = 600_000, pauseMs = 10_000, onContended }: MigrateOptions,
+  { patienceMs = defaultPatienceMs, pauseMs = 10_000, onContended }: MigrateOptions,
 ) => {
   const giveUpAt = performance.now() + patienceMs
   for (let tries = 1; ; tries += 1) {

@@ -1,5 +1,5 @@
 /** Version of the service, its API document and the client. A test compares it with the packages. */
 export const version = '0.4.0'
 
-/** The running build. Between releases, scripts/bundle.ts sets the next version with the commit: `0.4.0-dev.1a2b3c4d5e6f`. */
+/** The running build. Between releases, scripts/bundle.ts sets the next version, `-dev.` and the commit. */
 export const build = (): string => version

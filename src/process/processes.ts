@@ -51,12 +51,16 @@ const untilReady = (worker: Worker): Promise<void> =>
     worker.once('exit', () => reject(new StartupError('A process did not start; its error is printed above.')))
   })
 
-/** Starts worker processes on the same two ports and replaces any that crash. Returns a function that stops all of them. */
+/**
+ * Starts worker processes on the same two ports and replaces any that crash. Returns a function that stops all of them. A worker
+ * inherits our environment, so the files that name these variables are removed from it.
+ */
 export const startWorkers = async (count: number, variables: Record<string, string>, logger: Logger) => {
+  const withoutFiles = Object.fromEntries(Object.keys(variables).map((name) => [`${name}_FILE`, '']))
   let closing = false
   const running = new Set<Worker>()
   const start = (): Worker => {
-    const worker = cluster.fork(variables)
+    const worker = cluster.fork({ ...variables, ...withoutFiles })
     running.add(worker)
     worker.once('exit', (code, signal) => {
       running.delete(worker)

@@ -163,6 +163,19 @@ describe('a migration', () => {
     expect(applied.flat().sort()).toEqual(further)
   })
 
+  test('of another process is waited for no longer than asked, and the message names its connection', async () => {
+    const database = await opened(createEmptyDatabase)
+    await connected(database.url, async (other) => {
+      const { rows } = await other.query('select pg_backend_pid() as pid, pg_advisory_lock(7241990)')
+      const told: string[] = []
+      await expect(migrate(database.url, { patienceMs: 0, onTurn: (holder) => told.push(holder) })).rejects.toThrow(
+        `another process is migrating this database (process ${rows[0].pid} on the database server`,
+      )
+      expect(told).toEqual([expect.stringMatching(new RegExp(`^process ${rows[0].pid} .* since 20\\d\\d-`))])
+    })
+    expect(await migrate(database.url)).not.toEqual([])
+  })
+
   test('that fails leaves those before it, and nothing of itself', async () => {
     const database = await opened(createTestDatabase)
     const { migrations } = await withFurther(

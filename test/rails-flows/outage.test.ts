@@ -56,8 +56,10 @@ test('an operator who lets payments wait through an outage of hours pauses the r
   expect(await statusOf(waiting)).toBe('processing')
   expect(await share()).toBeNaN()
   await inTx(service.deps.db, (tx) => resumeRail(tx, operator, 'MPESA_B2C'))
+  expect(await share()).toBe(0)
   await minutes(35)
   expect(await statusOf(waiting)).toBe('processing')
+  expect(await share()).toBeCloseTo(35 / 45)
   service.sandbox.rules.clear()
   // A pause is reread within a second.
   await expect.poll(() => pass(service, 10).then(() => statusOf(waiting))).toBe('succeeded')

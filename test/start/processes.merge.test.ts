@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -189,6 +189,17 @@ describe('npm start -- --processes 2', () => {
     server.kill('SIGTERM')
     expect(await server.ended).toEqual({ code: 0, signal: null })
     for (const pid of last) expect(() => process.kill(pid, 0)).toThrow()
+  })
+
+  test('starts with a database address from a file, as containers give it', patience, async () => {
+    const file = join(folder, 'database_url')
+    await writeFile(file, `${database.url}\n`)
+    const command: [string, ...string[]] = [process.execPath, programs.server, '--processes', '2']
+    const server = spawnServer({ DATABASE_URL_FILE: file, DATA_DIR: folder }, { command })
+    const { url } = await server.ready()
+    expect((await fetch(`${url}/readyz`)).status).toBe(200)
+    server.kill('SIGTERM')
+    expect(await server.ended).toEqual({ code: 0, signal: null })
   })
 
   test.each(['0', 'many', '65', '1.5'])('%s is refused with a sentence', (count) => {

@@ -23,11 +23,15 @@ const waiting = prepare('payments.waiting_for_rail', { ...dueParameters, rails: 
   ),
 )
 
-/** Rails among `$1` that no operator has paused since `$2`. The waiting time stops during a pause and then restarts. */
+/** When the rail's last pause after `since` ended, from which its payments' waiting time restarts. Null: there was none. */
+export const resumedSql = (rail: string, since: string): string => `(
+  select max(l.at) from audit_log l where l.action = 'admin.resume_rail' and lower(l.action) = 'admin.resume_rail'
+    and l.id >= first_id_at(${since} - ${idSlack}) and l.at > ${since} and l.after->>'rail' = ${rail})`
+
+/** Rails among `$1` that no operator has paused since `$2`. The waiting time stops during a pause. */
 const running = statement('rails.not_paused_since')`
   select r.rail from unnest($1::text[]) as r(rail) where not exists (select from rail_pauses p where p.rail = r.rail)
-     and not exists (select from audit_log l where l.action = 'admin.resume_rail' and lower(l.action) = 'admin.resume_rail'
-       and l.id >= first_id_at($2::timestamptz - ${idSlack}) and l.at > $2 and l.after->>'rail' = r.rail)`
+     and ${resumedSql('r.rail', '$2::timestamptz')} is null`
 
 /**
  * Fails payments that have waited longer than PAYMENT_WAIT_MINUTES for a rail that is down, and alerts at two thirds of that

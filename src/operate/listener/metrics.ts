@@ -8,6 +8,7 @@ import { uncountedSince } from '../../ledger/hours.ts'
 import { shortages } from '../../lib/errors.ts'
 import { build } from '../../lib/version.ts'
 import type { Parts } from '../../modules/parts.ts'
+import { resumedSql } from '../../modules/payments/wait-timeout.ts'
 
 const gauges = {
   events_lag_seconds: ['Age of the oldest event that this process has not yet delivered to its streams.'],
@@ -51,7 +52,7 @@ const gauges = {
     'rail',
   ],
   payment_wait_share: [
-    'Wait of the oldest unsent payment, by rail, as a share of PAYMENT_WAIT_MINUTES. At 1 the payment fails if the rail is down. Absent while the rail is paused.',
+    'Wait of the oldest unsent payment, by rail, as a share of PAYMENT_WAIT_MINUTES. A pause restarts it. At 1 the payment fails if the rail is down. Absent while the rail is paused.',
     'rail',
   ],
   streams_open: ['Open event streams across all processes.'],
@@ -86,9 +87,10 @@ const measure = statement('metrics.rows')`
      where (transaction, id) > (coalesce((select through_transaction from audit_seals order by sequence desc limit 1), '0'::xid8),
        coalesce((select through_id from audit_seals order by sequence desc limit 1), '00000000-0000-0000-0000-000000000000'::uuid))
      order by audit_log.transaction, audit_log.id limit 1),
-   -- Of each rail that nobody has paused: since when the payment waits that has waited longest to be sent.
+   -- For each rail that is not paused: since when the payment has waited that waits longest.
    waiting as (
-     select r.rail, (select p.updated_at from payments p where p.status = 'processing' and p.dispatch_due_at is not null and p.rail = r.rail
+     select r.rail, (select greatest(p.updated_at, ${resumedSql('r.rail', '($1::timestamptz - make_interval(secs => $4::int))')})
+       from payments p where p.status = 'processing' and p.dispatch_due_at is not null and p.rail = r.rail
        order by p.updated_at limit 1) as since
      from unnest($3::text[]) as r(rail) where not exists (select from rail_pauses x where x.rail = r.rail))
    select gauge, labels, value::float8 from (
