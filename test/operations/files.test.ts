@@ -38,6 +38,14 @@ test('alerts are sent on by names that exist, and each message links its runbook
   expect(text('alertmanager/alertmanager.yml')).toContain('docs/runbooks/{{ .Annotations.runbook }}')
 })
 
+test('an alert of one cell silences no call for another cell, and each message names its cell', () => {
+  type Alertmanager = { route: { group_by: string[] }; inhibit_rules: { equal?: string[] }[] }
+  const { route, inhibit_rules: inhibited } = parse(text('alertmanager/alertmanager.yml')) as Alertmanager
+  expect(route.group_by).toEqual(['alertname', 'cell'])
+  expect(inhibited.map(({ equal }) => equal)).toEqual(inhibited.map(() => ['cell']))
+  expect(text('alertmanager/alertmanager.yml')).toMatch(/text: \|\n.*\{\{ \. \}\}: .*\.Annotations\.summary/)
+})
+
 test('every alert leads to a runbook that names it', () => {
   type Rules = { groups: { rules: { alert: string; annotations: { runbook: string } }[] }[] }
   const rules = ['rules.yml', 'postgres-rules.yml'].flatMap((name) =>
@@ -84,6 +92,13 @@ test('a process under systemd gets settings that exist, and the time that it nee
   expect(Number(/TimeoutStopSec=(\d+)/.exec(unit)?.[1])).toBeGreaterThanOrEqual(5 + 10 + 5)
 })
 
+test.each(['payments', 'payments-listen'])('systemd restarts %s however long the database or the service is down', (name) => {
+  const unit = text(`systemd/${name}.service`)
+  expect(unit).toMatch(/^StartLimitIntervalSec=0$/m)
+  expect(unit).toMatch(/^Restart=always$/m)
+  expect(Number(/^RestartSec=(\d+)$/m.exec(unit)?.[1])).toBeGreaterThanOrEqual(5)
+})
+
 test('a cell has settings that exist, and each host name leads to backends that are there', () => {
   const set = Object.fromEntries(
     [...text('cells/one.env').matchAll(/^([A-Z_0-9]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
@@ -119,6 +134,9 @@ describe('Kubernetes', () => {
     expect(files.length).toBeGreaterThan(4)
     const page = readFileSync(fileURLToPath(new URL('../../docs/kubernetes.md', import.meta.url)), 'utf8')
     expect(files.filter((name) => !page.includes(`--from-file=${name}`))).toEqual([])
+    const { namespace } = parse(text('kubernetes/kustomization.yaml')) as { namespace: string }
+    expect(page.indexOf(`kubectl create namespace ${namespace}\n`)).toBeGreaterThan(0)
+    expect(page.indexOf(`kubectl create namespace ${namespace}\n`)).toBeLessThan(page.indexOf('create secret'))
   })
 
   test('a process keeps its log on a volume of its own, and has the time that it needs to end', () => {

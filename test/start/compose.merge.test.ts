@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseEnv } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { loadConfig, variableNames } from '../../src/config.ts'
@@ -122,6 +123,15 @@ describe('docker-compose.yml', () => {
     expect([database.hostname, database.port]).toEqual(['postgres', '5432'])
     expect(new URL(environment.REDIS_URL ?? '').hostname).toBe('redis')
     expect(existsSync(join(root, filled(service.env_file ?? '')))).toBe(true)
+  })
+
+  test('listens on the published ports although its settings are a copy of .env.example', () => {
+    const { HOST, PORT, OPERATOR_HOST, OPERATOR_PORT } = loadConfig({
+      ...parseEnv(text('.env.example')),
+      ...Object.fromEntries(Object.entries(service.environment ?? {}).map(([name, value]) => [name, filled(value)])),
+    })
+    expect([HOST, OPERATOR_HOST]).toEqual(['0.0.0.0', '0.0.0.0'])
+    expect([PORT, OPERATOR_PORT]).toEqual(containerPorts(service))
   })
 
   test('publishes listening ports on loopback only, each of one service', () => {
