@@ -4,22 +4,27 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+import { realRails } from '../../src/app-rails.ts'
 import { createDerivations, createVault } from '../../src/auth/vault.ts'
 import { loadConfig } from '../../src/config.ts'
+import type { Tx } from '../../src/db/client.ts'
+import { checkInstallation } from '../../src/db/installation.ts'
 import { formatId, newId, parseId } from '../../src/lib/ids.ts'
 import { parseKeyRing } from '../../src/lib/key-ring.ts'
+import { registerDeposits } from '../../src/modules/deposits/receive.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { readCommand } from '../../src/operate/admin/commands.ts'
 import { aboutPerson } from '../../src/operate/admin/persons.ts'
 import { findPgbouncer, startPgbouncer } from '../db/between.ts'
 import type { Json } from '../harness/client.ts'
+import { waitingForLock } from '../harness/lock-waits.ts'
 import { credit, fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { compiledOnce, programs } from '../harness/programs.ts'
 import { startPushService } from '../harness/push-service.ts'
 import { openService, startService } from '../harness/service.ts'
-import { findBreaches } from '../harness/verify.ts'
+import { findBreaches, findBreachesOf } from '../harness/verify.ts'
 import { balanceOf, deliver, lastOrder, pay, paymentOf, transferCallback } from '../rails-flows/scene.ts'
 import { patience } from '../start/process.ts'
 import { createTeam } from '../workspaces/team.ts'
@@ -123,6 +128,39 @@ test('adjusts a balance; above the limit a second operator or an administrator c
   expect((await balanceOf(someone)).available).toBe('10001')
   await expect(admin('adjustments', 'create', accountId, 'credit', '1')).rejects.toThrow('reason')
   expect(await admin('trial-balance')).toMatchObject({ balanced: true })
+})
+
+test(
+  'people at the shell of one system user are different operators: by the login name before sudo, or by --as',
+  patience,
+  async () => {
+    const { accountId } = await signIn(service.api)
+    const run = async (env: Record<string, string>, ...args: string[]) =>
+      spawnWith({ ADJUSTMENT_CONFIRM_MINOR: '10000', ...env }, 'adjustments', ...args)
+    const dora = { SUDO_USER: 'dora' }
+    const asked = JSON.parse((await run(dora, 'create', accountId, 'credit', '10001', '--reason', 'a refund')).stdout)
+    expect(asked).toMatchObject({ status: 'pending', requested_by: 'shell:dora' })
+    const own = await run({}, 'confirm', asked.id, '--as', 'dora')
+    expect([own.code, own.stderr]).toEqual([1, expect.stringContaining('needs a second administrator')])
+    const second = await run(dora, 'confirm', asked.id, '--as', 'emil')
+    expect(JSON.parse(second.stdout)).toMatchObject({ status: 'posted', decided_by: 'shell:emil' })
+    await expect(admin('rails', 'paused', '--as', 'Emil, on call')).rejects.toThrow('--as must be a name')
+  },
+)
+
+test('a repeated adjustment moves the money once: the operator repeats a command whose answer was lost', async () => {
+  const someone = await signIn(service.api)
+  const create = (...more: string[]) =>
+    as('fatma')('adjustments', 'create', someone.accountId, 'credit', '1000', '--reason', 'ticket 4711', ...more)
+  const [first, second] = await Promise.all([create(), create()])
+  expect([first.id, [first.replayed, second.replayed].sort()]).toEqual([second.id, [false, true]])
+  expect((await balanceOf(someone)).available).toBe('1000')
+  const another = await create('--key', 'a second one')
+  expect([another.replayed, (await create('--key', 'a second one')).id]).toEqual([false, another.id])
+  expect((await balanceOf(someone)).available).toBe('2000')
+  await expect(
+    as('fatma')('adjustments', 'create', someone.accountId, 'debit', '1', '--reason', 'x', '--key', 'a second one'),
+  ).rejects.toThrow('was used with another request')
 })
 
 test('lists late successes and books them', async () => {
@@ -241,6 +279,16 @@ test(
   },
 )
 
+test('a list that ends before its last row says so', patience, async () => {
+  const file = join(folder, 'many.csv')
+  const rows = Array.from({ length: 1001 }, (_, index) => `QMANY${10_000 + index},2026-03-04 10:00:00,Completed,250.00,\n`)
+  await writeFile(file, `Receipt No.,Completion Time,Transaction Status,Paid In,Withdrawn\n${rows.join('')}`)
+  const { code, stdout, stderr } = await spawnAdmin('reconcile', file)
+  const { differences, items } = JSON.parse(stdout)
+  expect([code, differences, items.length]).toEqual([1, 1001, 1000])
+  expect(stderr).toContain('There are more than 1000 rows. Only the newest 1000 are shown.')
+})
+
 test('the audit log is exported whole and in order, as NDJSON and CSV, and goes on after a cursor', patience, async () => {
   for (let count = 0; count < 130; count += 1) await person.api.patch('/v1/accounts/me', { display_name: `Name ${count}` })
   const rowsOf = (text: string) => text.trimEnd().split('\n')
@@ -312,6 +360,43 @@ describe('what is stored about a person', () => {
     expect(entry).toMatchObject({ credential: { kind: 'command' }, user_agent: expect.stringMatching(/^shell:/) })
   })
 
+  test('is in the audit log as exported even if the export does not run to its end', patience, async () => {
+    const { accountId } = await signIn(service.api)
+    await service.deps.db.query('alter table separation_confirmations rename to separation_confirmations_away')
+    const stopped = await spawnAdmin('persons', 'export', accountId).finally(() =>
+      service.deps.db.query('alter table separation_confirmations_away rename to separation_confirmations'),
+    )
+    expect([stopped.code, stopped.stdout]).toEqual([1, expect.stringContaining('"identities": [')])
+    expect(await admin('audit-log', '--subject', accountId, '--action', 'admin.export_person')).toHaveLength(1)
+  })
+
+  test('waits for a reader that takes no output for longer than other transactions may be idle', async () => {
+    const { accountId } = await signIn(service.api)
+    const { db } = service.deps
+    let transactions = 0
+    // The second transaction reads. In it, a millisecond is too long.
+    const transaction = <Result>(work: (tx: Tx) => Promise<Result>) =>
+      db.transaction((tx) => {
+        transactions += 1
+        if (transactions === 2) tx.defer(tx.query('set local idle_in_transaction_session_timeout = 1'))
+        return work(tx)
+      })
+    const deps = { ...service.deps, db: { ...db, transaction } }
+    const reader = vi.spyOn(process.stdout, 'write').mockImplementation(((_text: string, taken?: () => void) => {
+      const slowly = async () => {
+        for (let count = 0; count < 20 && reader.mock.calls.length < 5; count += 1) await db.query('select 1')
+        taken?.()
+      }
+      void slowly()
+      return true
+    }) as typeof process.stdout.write)
+    const at = { deps, databaseUrl: service.database.url, operator: shellOperator('amina'), close: async () => undefined }
+    await readCommand(['persons', 'export', accountId])
+      .run(at)
+      .finally(() => reader.mockRestore())
+    expect(transactions).toBe(2)
+  })
+
   test('is looked for in every table that names an account', async () => {
     const named = await service.deps.db.query<{ table: string }>(
       `select distinct c.table_name::text as table from information_schema.columns c join pg_class t on t.oid = c.table_name::regclass
@@ -348,6 +433,32 @@ test('what is wrong with a command line is said in words', async () => {
   await expect(admin('accounts', 'freeze', person.accountId, '--reason', '')).rejects.toThrow('reason: must not be empty')
 })
 
+test('a command takes no word or option that it would ignore', async () => {
+  const [one, other] = [await createKey(person), await createKey(person)]
+  await expect(admin('keys', 'revoke', one.id, other.id)).rejects.toThrow(`unexpected "${other.id}" after keys revoke`)
+  await expect(admin('reconcile', 'march.csv', 'april.csv')).rejects.toThrow('unexpected "april.csv" after reconcile')
+  await expect(admin('audit-log', 'exprot')).rejects.toThrow('unexpected "exprot" after audit-log')
+  await expect(admin('audit-log', 'export', '--after', '2026-03-01')).rejects.toThrow('audit-log export has no option --after')
+  await expect(admin('verify', '--reason', 'x')).rejects.toThrow('verify has no option --reason')
+  await expect(admin('migrate', 'now')).rejects.toThrow('unexpected "now" after migrate')
+  expect((await one.api.get('/v1/credentials/current')).status).toBe(200)
+  for (const right of [
+    ['accounts', 'disable', 'a', 'oauth', '--reason', 'x'],
+    ['adjustments', 'create', 'a', 'credit', '1', '--reason', 'x', '--key', 'y'],
+    ['audit-log', '--account', 'a', '--limit', '1'],
+    ['differences', 'resolve', 'a', 'b', 'c', '--reason', 'x'],
+    ['grant', 'a'],
+    ['invite', 'a'],
+    ['migrate', '--serve-as', 'a', '--minutes', '1'],
+    ['payments', 'resolve', 'a', 'succeeded', '--evidence', 'x', '--receipt', 'y'],
+    ['rails', 'check', '--duplicate', 'a'],
+    ['rails', 'pause', 'PESALINK', '--reason', 'x'],
+    ['suspense', 'resolve', 'a', 'b', 'c', 'explained', '--reason', 'x'],
+    ['verify', '--scope', 'recent', '--head', 'x'],
+  ])
+    expect(() => readCommand(right)).not.toThrow()
+})
+
 test('push-keys prints a key that the service takes, another one each time', async () => {
   const [VAPID_KEYS, other] = [await admin('push-keys'), await admin('push-keys')]
   expect(VAPID_KEYS).not.toBe(other)
@@ -358,6 +469,89 @@ test('push-keys prints a key that the service takes, another one each time', asy
 })
 
 describe('after the keys were replaced', () => {
+  const rings = { ENCRYPTION_KEYS: keys.ENCRYPTION_KEYS, TOKEN_SECRETS: keys.TOKEN_SECRETS }
+  /** Puts a new key first in both rings and starts with them, as an operator does. */
+  const replaceKeys = async (id: string) => {
+    for (const name of ['ENCRYPTION_KEYS', 'TOKEN_SECRETS'] as const)
+      rings[name] = `${id}:${randomBytes(32).toString('base64')},${rings[name]}`
+    const [encryption, secrets] = [parseKeyRing(rings.ENCRYPTION_KEYS), parseKeyRing(rings.TOKEN_SECRETS)]
+    await checkInstallation(service.database.url, {
+      currency: 'KES',
+      rings: { ENCRYPTION_KEYS: encryption, TOKEN_SECRETS: secrets, ORDER_KEY: parseKeyRing(keys.ORDER_KEY) },
+    })
+    const config = { ...service.deps.config, ENCRYPTION_KEYS: encryption, TOKEN_SECRETS: secrets }
+    const deps = { ...service.deps, config, vault: createVault(encryption), derivations: createDerivations(secrets) }
+    return { deps, databaseUrl: service.database.url, operator: shellOperator('amina'), close: async () => undefined }
+  }
+  const requiredKeys = async () =>
+    (
+      await service.deps.db.query<{ name: string }>(
+        `select ring || ' ' || key_id as name from installation_keys where ring in ('ENCRYPTION_KEYS', 'TOKEN_SECRETS') order by 1`,
+      )
+    ).map(({ name }) => name)
+
+  test('rotate-keys finishes although a closed account had two payees on one rail; one that it added again keeps its identity', async () => {
+    const someone = await signIn(service.api)
+    const [again, ...others] = ['254722000303', '254722000304', '254722000305']
+    for (const destination of [again, ...others]) await newBeneficiary(someone.api, { destination })
+    await admin('accounts', 'close', someone.accountId)
+    await admin('accounts', 'unfreeze', someone.accountId)
+    await newBeneficiary((await signIn(service.api, someone.wallet)).api, { destination: again })
+    const at = await replaceKeys('closed')
+    await readCommand(['rotate-keys']).run(at)
+    expect(await service.deps.db.query(`select from payees where fingerprint_key_id <> 'closed'`)).toEqual([])
+    expect(await requiredKeys()).toEqual(['ENCRYPTION_KEYS closed', 'TOKEN_SECRETS closed'])
+    const promises = 'the destination of every beneficiary matches its payee|every payee fingerprint has a configured secret'
+    expect(await findBreachesOf({ ...service, deps: at.deps }, service.deps.db, promises)).toEqual([])
+  })
+
+  test('rotate-keys waits for a row that a payment has locked, and requires the old keys until then', async () => {
+    const id = parseId('beneficiary', await newBeneficiary((await signIn(service.api)).api, { destination: '254722000306' }))
+    const before = await requiredKeys()
+    const at = await replaceKeys('locked')
+    const keyOf = `select destination_key_id as key from beneficiaries where id = $1`
+    let rotation: Promise<unknown> | undefined
+    await service.deps.db.transaction(async (tx) => {
+      await tx.query(`${keyOf} for update`, [id])
+      rotation = readCommand(['rotate-keys']).run(at)
+      await expect.poll(() => service.deps.db.query(`select from ${waitingForLock}`)).toHaveLength(1)
+      expect(await requiredKeys()).toEqual(expect.arrayContaining(before))
+    })
+    await rotation
+    expect(await service.deps.db.query(keyOf, [id])).toEqual([{ key: 'locked' }])
+    expect(await requiredKeys()).toEqual(['ENCRYPTION_KEYS locked', 'TOKEN_SECRETS locked'])
+  })
+
+  test('rotate-keys requires the old secrets until the address for deposits is registered under the new one', async () => {
+    const { source, ...bank } = service.sandbox.options(service.sandboxUrl).PESALINK
+    const config = {
+      ...service.deps.config,
+      RAILS: ['pesalink' as const],
+      PESALINK_URL: bank.baseUrl,
+      PESALINK_API_KEY: bank.apiKey,
+      PESALINK_MERCHANT_CODE: bank.merchantCode,
+      PESALINK_CONSUMER_SECRET: bank.consumerSecret,
+      PESALINK_PRIVATE_KEY: bank.privateKeyPem,
+      PESALINK_ACCOUNT_NUMBER: source.accountNumber,
+      PESALINK_ACCOUNT_NAME: source.name,
+      PESALINK_DEPOSIT_BANK_CODE: '68',
+    }
+    const startWith = async (id: string) => {
+      const at = await replaceKeys(id)
+      return { ...at, deps: { ...at.deps, config } }
+    }
+    const register = ({ deps }: Awaited<ReturnType<typeof startWith>>) =>
+      registerDeposits({ ...deps, rails: realRails(config, service.clock) }, 'PESALINK')
+    await register(await startWith('registered'))
+    const at = await startWith('unregistered')
+    const asked = await readCommand(['rotate-keys']).run(at)
+    expect(asked).toMatchObject({ still_needed: expect.stringMatching(/deposits over PESALINK .*rails register/) })
+    expect(await requiredKeys()).toEqual(expect.arrayContaining(['TOKEN_SECRETS registered', 'TOKEN_SECRETS unregistered']))
+    await register(at)
+    expect(await readCommand(['rotate-keys']).run(at)).not.toHaveProperty('still_needed')
+    expect(await requiredKeys()).toEqual(['ENCRYPTION_KEYS unregistered', 'TOKEN_SECRETS unregistered'])
+  })
+
   test('rotate-keys encrypts and fingerprints everything with the current keys, so the old ones can be removed', async () => {
     const owner = await signIn(service.api)
     const destination = '254722000302'
@@ -365,16 +559,7 @@ describe('after the keys were replaced', () => {
     const pushes = await startPushService()
     const phone = pushes.browser()
     expect((await owner.api.post('/v1/accounts/me/push-subscriptions', phone.subscription)).status).toBe(201)
-    const rings = {
-      ENCRYPTION_KEYS: `second:${randomBytes(32).toString('base64')},${keys.ENCRYPTION_KEYS}`,
-      TOKEN_SECRETS: `second:${randomBytes(32).toString('base64')},${keys.TOKEN_SECRETS}`,
-    }
-    const deps = {
-      ...service.deps,
-      vault: createVault(parseKeyRing(rings.ENCRYPTION_KEYS)),
-      derivations: createDerivations(parseKeyRing(rings.TOKEN_SECRETS)),
-    }
-    const at = { deps, databaseUrl: service.database.url, operator: shellOperator('amina'), close: async () => undefined }
+    const at = await replaceKeys('second')
     expect(await readCommand(['rotate-keys']).run(at)).toMatchObject({
       payees: expect.any(Number),
       beneficiaries: expect.any(Number),

@@ -141,6 +141,25 @@ export const registerAtEmulator = async (deps: Parts): Promise<void> => {
   }
 }
 
+type Registered = 'none' | 'current' | 'old'
+
+const readRegistered = async (db: Db, config: Config, derivations: Derivations, rail: DepositRail): Promise<Registered> => {
+  const told = await findRegistration(db, { rail })
+  if (!told) return 'none'
+  return told.addressHash.equals(hashOf(depositUrls(config.operatorUrl, derivations, rail))) ? 'current' : 'old'
+}
+
+/** The rails whose registered address derives from another OPERATOR_URL, or from another secret than the current one. */
+export const railsWithOldAddress = async (
+  db: Db,
+  config: Config,
+  derivations: Derivations,
+  rails: readonly DepositRail[],
+): Promise<DepositRail[]> => {
+  const registered = await Promise.all(rails.map((rail) => readRegistered(db, config, derivations, rail)))
+  return rails.filter((_, index) => registered[index] === 'old')
+}
+
 const portalForbids = /exe|cmd|sql|query|m-?pesa|safaricom/i
 
 export const checkRegistrations = async (
@@ -152,13 +171,12 @@ export const checkRegistrations = async (
   Promise.all(
     rails.map(async (rail): Promise<RailCheck> => {
       const requirement = `deposits are told to us: ${deposits[rail].label}`
-      const urls = depositUrls(config.operatorUrl, derivations, rail)
-      const told = await findRegistration(db, { rail })
+      const registered = await readRegistered(db, config, derivations, rail)
       const command = 'run npm run admin -- rails register'
       if (portalForbids.test(config.operatorUrl))
         return { requirement, problem: 'OPERATOR_URL has a word that the portal refuses in addresses: choose another name' }
-      if (!told) return { requirement, problem: `no address was registered: ${command}` }
-      if (!told.addressHash.equals(hashOf(urls)))
+      if (registered === 'none') return { requirement, problem: `no address was registered: ${command}` }
+      if (registered === 'old')
         return { requirement, problem: `OPERATOR_URL or TOKEN_SECRETS changed since they were registered: ${command}` }
       return { requirement, problem: null }
     }),

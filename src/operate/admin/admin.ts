@@ -1,20 +1,20 @@
 import { Refusal, StartupError } from '../../lib/errors.ts'
 import { UsageError } from './arguments.ts'
-import { readCommand, usage } from './commands.ts'
-import { type Console, openConsole } from './console.ts'
+import { type ConsoleCommand, readCommand, usage } from './commands.ts'
+import { openConsole } from './console.ts'
 
 // Runs the administrators' operations from a shell, for a person with access to the machine.
 const run = async (): Promise<void> => {
   const command = readCommand(process.argv.slice(2))
-  const result = await (command.needsConsole ? withConsole(command.run) : command.run())
+  const result = await (command.needsConsole ? withConsole(command) : command.run())
   // A text, such as a new key, is printed unquoted, so that it can be copied into a setting.
   if (result !== undefined) console.log(typeof result === 'string' ? result : JSON.stringify(result, null, 2))
 }
 
-const withConsole = async (work: (at: Console) => Promise<unknown>): Promise<unknown> => {
-  const at = await openConsole()
+const withConsole = async (command: ConsoleCommand): Promise<unknown> => {
+  const at = await openConsole(command.as)
   try {
-    return await work(at)
+    return await command.run(at)
   } finally {
     await at.close()
   }

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { PageRequest } from '../../http/pagination.ts'
 import { fieldErrors, sentences } from '../../http/sentences.ts'
 import { type IdKind, idPrefixes, parseId, type Uuid } from '../../lib/ids.ts'
 import type { Console } from './console.ts'
@@ -10,8 +11,14 @@ export type Arguments = { words: readonly string[]; options: Readonly<Record<str
 
 export type Commands = Readonly<Record<string, (at: Console, args: Arguments) => Promise<unknown>>>
 
-/** Page limits for lists: as many rows as a person can look through. */
-export const everything = { before: null, take: 1000 }
+const maxRows = 1000
+
+/** Reads as many rows as a person can look through, newest first, and says so if there are more. */
+export const readList = async <Row>(read: (page: PageRequest) => Promise<Row[]>): Promise<Row[]> => {
+  const rows = await read({ before: null, take: maxRows + 1 })
+  if (rows.length > maxRows) console.error(`There are more than ${maxRows} rows. Only the newest ${maxRows} are shown.`)
+  return rows.slice(0, maxRows)
+}
 
 export const word = ({ words }: Arguments, index: number, name: string): string => {
   const argument = words[index]

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { sendingRails } from '../../lib/rail-names.ts'
 import { accountCommands } from './accounts.ts'
-import { type Commands, UsageError } from './arguments.ts'
+import { type Arguments, type Commands, UsageError } from './arguments.ts'
 import type { Console } from './console.ts'
 import { receiptKeyCommands } from './keys.ts'
 import { finishUpgrade, migrateDatabase } from './migrate.ts'
@@ -9,19 +9,20 @@ import { moneyCommands } from './money.ts'
 import { railCommands } from './rails.ts'
 import { upkeepCommands } from './upkeep.ts'
 
+/** `as`: the name that the operator gives, if any. */
+export type ConsoleCommand = { needsConsole: true; as: string | undefined; run: (at: Console) => Promise<unknown> }
 /** `needsConsole: false`: runs without the service's parts, on a database of any release. */
-export type Command =
-  | { needsConsole: true; run: (at: Console) => Promise<unknown> }
-  | { needsConsole: false; run: () => Promise<unknown> }
+export type Command = ConsoleCommand | { needsConsole: false; run: () => Promise<unknown> }
 
 const allCommands: Commands = { ...accountCommands, ...moneyCommands, ...railCommands, ...receiptKeyCommands, ...upkeepCommands }
 const commands = new Map(Object.entries(allCommands))
 
-export const usage = `npm run admin -- <command>, with the database and keys of the service (DATABASE_URL, else DATA_DIR):
+export const usage = `npm run admin -- <command>, with the database and keys of the service (DATABASE_URL, else DATA_DIR). The audit log names
+the login name before sudo, else the system user, or with --as <name> this name:
 
   accounts find <account>                      <account>: an id, an e-mail address or a wallet (its address, or eip155:<chain>:<address> for a contract)
   accounts freeze|unfreeze|close <account> [--reason <text>]
-  accounts enable|disable <account> topups|payments|api_keys|oauth
+  accounts enable|disable <account> topups|payments|api_keys|oauth [--reason <text>]
   invite <e-mail|eip155:<chain>:<address>>     allows a person to sign up if SIGN_UP is invited
   grant|revoke <account>                       gives or removes administrator rights
   workspaces suspend|reinstate <workspace> [--reason <text>]
@@ -32,8 +33,10 @@ export const usage = `npm run admin -- <command>, with the database and keys of 
   payments unknown                             payments with an unknown outcome
   payments resolve <payment> succeeded|failed|charged|written_off --evidence <text> [--receipt <receipt>]
   adjustments list [--status pending]
-  adjustments create <account id> credit|debit <amount in minor units> --reason <text>
-  adjustments confirm|reject <adjustment>
+  adjustments create <account id> credit|debit <amount in minor units> --reason <text> [--key <text>]
+                                               a repetition within a day returns the first adjustment; --key: makes another one
+  adjustments confirm <adjustment>
+  adjustments reject <adjustment> [--reason <text>]
   trial-balance
   fees [--after <time>] [--before <time>]      charged fees by day and rail; default: the last 31 days
   reconcile <file>                             compares a provider's statement (CSV) with the books; exit status 1 if they differ
@@ -46,7 +49,8 @@ export const usage = `npm run admin -- <command>, with the database and keys of 
   rails check --duplicate <phone>              pays KES 10 to your own phone over each rail and sends each order again, which the provider must reject
   rails register                               registers our deposit callbacks with the providers
   rails paused                                 paused rails and the reasons
-  rails pause|resume ${sendingRails.join('|')} [--reason <text>]
+  rails pause ${sendingRails.join('|')} [--reason <text>]
+  rails resume ${sendingRails.join('|')}
   audit-log [--account <id>] [--workspace <id>] [--subject <id>] [--action <action>] [--after <time>] [--before <time>] [--limit <n>]
   audit-log export [--format ndjson|csv] [--cursor <cursor>] [--limit <n>]
                                                the whole log in commit order, for a SIEM; --cursor: the cursor of the last exported row
@@ -56,8 +60,8 @@ export const usage = `npm run admin -- <command>, with the database and keys of 
                                                within a week. unfinished: continues a check that was stopped. --head: checks the audit log
                                                against a seal that you stored elsewhere
   migrate [--serve-as <role>] [--minutes <n>]  migrates the database to this release. Run it as the owner of the tables, before processes of
-                                               this release start. Retries a locked table for 10 minutes, or --minutes. --serve-as: grants
-                                               the service's role its rights
+                                               this release start. Waits for locked tables, and for another process that migrates, for
+                                               10 minutes each, or --minutes. --serve-as: grants the service's role its rights
   finish-upgrade [--minutes <n>]               completes the upgrade after the last process of the previous version has ended: drops what only
                                                that version needs, and enables what it could not serve. A rollback is then impossible
   deliveries retry                             processes quarantined callbacks again
@@ -74,16 +78,59 @@ const options = Object.fromEntries(
   [...usage.matchAll(/--([a-z-]+)/g)].map(([, name = '']) => [name, { type: 'string' as const }]),
 )
 
+const withoutConsole = new Map([
+  ['migrate', migrateDatabase],
+  ['finish-upgrade', finishUpgrade],
+])
+
+/** The most words after a command's name, and its options. */
+type Shape = { words: number; options: ReadonlySet<string> }
+
+/** Reads lines such as `keys revoke <key id> [--reason <text>]  revokes a leaked key`. A command may have several. */
+const readShapes = (): Map<string, Shape> => {
+  const shapes = new Map<string, Shape>()
+  for (const [, line = ''] of usage.matchAll(/^ {2}(\S.*?)(?: {2}.*)?$/gm)) {
+    const [before = ''] = line.split(/ \[?--/)
+    // Twice, because a placeholder may contain placeholders.
+    const words = before
+      .replace(/<[^<>]*>/g, '_')
+      .replace(/<[^<>]*>/g, '_')
+      .split(' ')
+    const [first = [], second = []] = words.map((word) => word.split('|'))
+    const pairs = first.flatMap((one) => second.map((two) => `${one} ${two}`))
+    for (const name of pairs.some((pair) => commands.has(pair)) ? pairs : first) {
+      const other = shapes.get(name)
+      const most = before.includes('…') ? Number.POSITIVE_INFINITY : words.length - name.split(' ').length
+      const own = [...line.matchAll(/--([a-z-]+)/g)].map(([, option = '']) => option)
+      shapes.set(name, { words: Math.max(most, other?.words ?? 0), options: new Set([...own, ...(other?.options ?? [])]) })
+    }
+  }
+  return shapes
+}
+const shapes = readShapes()
+
+const refuseSuperfluous = (name: string, { words, options }: Arguments): void => {
+  const shape = shapes.get(name)
+  const word = words[shape?.words ?? 0]
+  if (word !== undefined) throw new UsageError(`unexpected "${word}" after ${name}`)
+  const option = Object.keys(options).find((each) => !shape?.options.has(each))
+  if (option !== undefined) throw new UsageError(`${name} has no option --${option}`)
+}
+
 /** Finds the command that a command line names. @throws UsageError */
 export const readCommand = (args: readonly string[]): Command => {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
   const [first = '', second = ''] = positionals
   for (const name of [`${first} ${second}`, first]) {
-    const command = commands.get(name)
-    const input = { words: positionals.slice(name.split(' ').length), options: values }
-    if (command) return { needsConsole: true, run: (at) => command(at, input) }
-    if (name === 'migrate') return { needsConsole: false, run: () => migrateDatabase(input) }
-    if (name === 'finish-upgrade') return { needsConsole: false, run: () => finishUpgrade(input) }
+    const [command, run] = [commands.get(name), withoutConsole.get(name)]
+    if (!command && !run) continue
+    const { as, ...given } = values
+    const input = { words: positionals.slice(name.split(' ').length), options: command ? given : values }
+    refuseSuperfluous(name, input)
+    if (as !== undefined && !/^[\w.@-]{1,64}$/.test(as))
+      throw new UsageError('--as must be a name of letters, digits, ".", "-", "_" and "@"')
+    if (command) return { needsConsole: true, as, run: (at) => command(at, input) }
+    if (run) return { needsConsole: false, run: () => run(input) }
   }
   throw new UsageError(first === '' ? '' : `unknown command "${positionals.join(' ')}"`)
 }

@@ -25,7 +25,9 @@ export type Console = { deps: Omit<Deps, 'rails'>; databaseUrl: string; operator
 /** High, because a command may read every row of a table. */
 const statementTimeoutMs = 3_600_000
 
-const nameAtShell = (): string => {
+/** `given`: the login name before sudo, or `--as`, because several people may run commands as the service's user. */
+const nameAtShell = (given: string | undefined): string => {
+  if (given !== undefined) return given
   try {
     return userInfo().username
   } catch {
@@ -45,9 +47,13 @@ export const openDatabase = async (config: Config = loadConfig(readEnvironment()
   return { url, stop: async () => undefined }
 }
 
-/** Opens the service's settings, keys and database, even while the service runs. Runs no migrations or jobs. */
-export const openConsole = async (): Promise<Console> => {
-  const config = loadConfig(readEnvironment())
+/**
+ * Opens the service's settings, keys and database, even while the service runs. Runs no migrations or jobs. `as`: the person's
+ * name.
+ */
+export const openConsole = async (as: string | undefined): Promise<Console> => {
+  const variables = readEnvironment()
+  const config = loadConfig(variables)
   const database = await openDatabase(config)
   try {
     const keys = await findKeys(config)
@@ -70,7 +76,7 @@ export const openConsole = async (): Promise<Console> => {
       await deps.db.close()
       await database.stop()
     }
-    return { deps, databaseUrl: database.url, operator: shellOperator(nameAtShell()), close }
+    return { deps, databaseUrl: database.url, operator: shellOperator(nameAtShell(as ?? variables.SUDO_USER)), close }
   } catch (error) {
     await database.stop()
     throw sqlState(error) === undefined ? error : explain(error, 'the database')

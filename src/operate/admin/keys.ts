@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { realRails } from '../../app-rails.ts'
 import { inTx, type Tx } from '../../db/client.ts'
 import { audit } from '../../events/audit.ts'
 import { sealAuditLog } from '../../events/seal.ts'
@@ -6,6 +7,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import { type BeneficiaryRecord, destinationContext } from '../../modules/beneficiaries/queries.ts'
 import { fingerprintText } from '../../modules/beneficiaries/rules.ts'
 import { depositContext } from '../../modules/deposits/deposit.ts'
+import { railsWithOldAddress } from '../../modules/deposits/receive.ts'
 import { mailContext } from '../../modules/mail/service.ts'
 import type { Operator } from '../../modules/operators.ts'
 import { listSigningKeys, presentKeys, retireSigningKey } from '../../modules/proof/service.ts'
@@ -13,8 +15,9 @@ import { forgetTokens } from '../../modules/provider-tokens/service.ts'
 import { subscriptionContext } from '../../modules/push/send.ts'
 import { deliveryContext } from '../../modules/sending/deliveries.ts'
 import { phoneContext } from '../../modules/topups/service.ts'
-import { type Commands, UsageError } from './arguments.ts'
+import { type Commands, word } from './arguments.ts'
 import type { Console } from './console.ts'
+import { depositsBy } from './rails.ts'
 
 type Deps = Console['deps']
 
@@ -29,8 +32,8 @@ const makeKey =
 export const receiptKeyCommands = {
   'receipt-keys list': async ({ deps }) => presentKeys(await listSigningKeys(deps.db)),
   'receipt-keys new': makeKey('r'),
-  'receipt-keys retire': async ({ deps, operator }, { words: [id, ...more] }) => {
-    if (id === undefined || more.length > 0) throw new UsageError('receipt-keys retire <id>: expected one key id')
+  'receipt-keys retire': async ({ deps, operator }, args) => {
+    const id = word(args, 0, 'id')
     await inTx(deps.db, (tx) => retireSigningKey(tx, deps.receiptKeys, operator, id))
     return presentKeys(await listSigningKeys(deps.db))
   },
@@ -52,11 +55,19 @@ const sealed: readonly (readonly [table: string, column: string, context: (row: 
 
 const batch = 200
 
-const resealBatch = async (tx: Tx, { vault }: Deps, [table, column, context]: (typeof sealed)[number]): Promise<number> => {
+/** How a step treats rows that another transaction has locked. An empty text waits for them. */
+type Locked = 'skip locked' | ''
+
+const resealBatch = async (
+  tx: Tx,
+  { vault }: Deps,
+  [table, column, context]: (typeof sealed)[number],
+  locked: Locked,
+): Promise<number> => {
   const [ciphertext, keyId] = [`${column}_ciphertext`, `${column}_key_id`]
   const rows = await tx.query<Row>(
     `select id, to_jsonb(t) ->> 'workspace_id' as workspace_id, ${ciphertext} as ciphertext, ${keyId} as key_id from ${table} t
-     where ${keyId} <> $1 limit ${batch} for update skip locked`,
+     where ${keyId} <> $1 limit ${batch} for update ${locked}`,
     [vault.currentKeyId],
   )
   for (const row of rows) {
@@ -73,15 +84,19 @@ type PayeeRow = Row & {
   account_reference: string | null
 }
 
-/** Uses any one beneficiary of the payee, because all have the same destination. For a paybill without one, its accounts'. */
-const refingerprintBatch = async (tx: Tx, { vault, derivations }: Deps): Promise<number> => {
+/**
+ * Uses any one beneficiary of the payee, because all have the same destination. For a paybill without one, its accounts'. The
+ * longest ciphertext comes first, because a closed account's destinations are empty and the account may be open again since.
+ */
+const refingerprintBatch = async (tx: Tx, { vault, derivations }: Deps, locked: Locked): Promise<number> => {
   const rows = await tx.query<PayeeRow>(
     `select y.id, y.workspace_id, b.id as beneficiary_id, b.payment_rail as rail, b.bank_code,
        case when y.paybill_id is not null then b.account_reference end as account_reference, b.destination_ciphertext as ciphertext, b.destination_key_id as key_id
      from payees y join lateral (
        select x.* from beneficiaries x where x.payee_id = y.id
-         or x.payee_id = any(array(select account.id from payees account where account.paybill_id = y.id)) limit 1) b on true
-     where y.fingerprint_key_id <> $1 limit ${batch} for update of y skip locked`,
+         or x.payee_id = any(array(select account.id from payees account where account.paybill_id = y.id))
+       order by octet_length(x.destination_ciphertext) desc limit 1) b on true
+     where y.fingerprint_key_id <> $1 limit ${batch} for update of y ${locked}`,
     [derivations.currentKeyId],
   )
   for (const row of rows) {
@@ -90,7 +105,8 @@ const refingerprintBatch = async (tx: Tx, { vault, derivations }: Deps): Promise
       destinationContext(row.beneficiary_id, row.workspace_id),
     )
     const payee = { destination, bankCode: row.bank_code, accountReference: row.account_reference }
-    const text = fingerprintText(row.workspace_id, row.rail, payee)
+    // Without its destination, a payee gets a fingerprint that no other payee of its workspace has.
+    const text = destination === '' ? row.id : fingerprintText(row.workspace_id, row.rail, payee)
     const values = [row.id, derivations.mac('fingerprint', text), derivations.currentKeyId]
     await tx.query('update payees set fingerprint = $2, fingerprint_key_id = $3 where id = $1', values)
   }
@@ -99,35 +115,47 @@ const refingerprintBatch = async (tx: Tx, { vault, derivations }: Deps): Promise
 
 const keysOf = ({ vault, derivations }: Deps) => ({ encryption_key: vault.currentKeyId, token_secret: derivations.currentKeyId })
 
-/** Writes a row in the audit log with each step, so that even an interrupted rotation has recorded its changes. */
-const untilDone = async (deps: Deps, operator: Operator, table: string, step: (tx: Tx) => Promise<number>): Promise<number> => {
+type Step = (tx: Tx, locked: Locked) => Promise<number>
+
+/**
+ * Waits only for the rows that are left, because payments wait for the rows of a step. Writes a row in the audit log with each
+ * step, so that even an interrupted rotation has recorded its changes.
+ */
+const untilDone = async (deps: Deps, operator: Operator, table: string, step: Step): Promise<number> => {
   let total = 0
-  for (let more = true; more; ) {
-    const done = await inTx(deps.db, async (tx) => {
-      const rows = await step(tx)
-      const after = { [table]: rows, ...keysOf(deps) }
-      if (rows > 0) audit(tx, operator, 'admin.rotate_keys', { workspaceId: null, after })
-      return rows
-    })
-    total += done
-    more = done === batch
-  }
+  for (const locked of ['skip locked', ''] as const)
+    for (let more = true; more; ) {
+      const done = await inTx(deps.db, async (tx) => {
+        const rows = await step(tx, locked)
+        const after = { [table]: rows, ...keysOf(deps) }
+        if (rows > 0) audit(tx, operator, 'admin.rotate_keys', { workspaceId: null, after })
+        return rows
+      })
+      total += done
+      more = done > 0
+    }
   return total
 }
 
-/** Reseals values and renews fingerprints, so that older keys can be removed. Idempotent, even while the service runs. */
-export const rotateKeys = async (deps: Deps, operator: Operator): Promise<Record<string, number>> => {
+/**
+ * Reseals values and renews fingerprints, so that older keys can be removed. Idempotent, even while the service runs. Keeps older
+ * token secrets in use while a provider's address for deposits derives from one of them: its notifications would be rejected.
+ */
+export const rotateKeys = async (deps: Deps, operator: Operator): Promise<Record<string, number | string>> => {
   const counts: Record<string, number> = {}
   for (const column of sealed)
-    counts[column[0]] = await untilDone(deps, operator, column[0], (tx) => resealBatch(tx, deps, column))
-  counts.payees = await untilDone(deps, operator, 'payees', (tx) => refingerprintBatch(tx, deps))
+    counts[column[0]] = await untilDone(deps, operator, column[0], (tx, locked) => resealBatch(tx, deps, column, locked))
+  counts.payees = await untilDone(deps, operator, 'payees', (tx, locked) => refingerprintBatch(tx, deps, locked))
   counts.provider_tokens = await untilDone(deps, operator, 'provider_tokens', (tx) => forgetTokens(tx, deps.vault))
   // The newest seal then uses the current secret, and vouches for the seals under older secrets.
   await sealAuditLog(deps)
   const current = keysOf(deps)
+  const rails = await railsWithOldAddress(deps.db, deps.config, deps.derivations, depositsBy(realRails(deps.config, deps.clock)))
   await deps.db.query(
-    `delete from installation_keys where (ring = 'ENCRYPTION_KEYS' and key_id <> $1) or (ring = 'TOKEN_SECRETS' and key_id <> $2)`,
-    [current.encryption_key, current.token_secret],
+    `delete from installation_keys where (ring = 'ENCRYPTION_KEYS' and key_id <> $1) or (ring = 'TOKEN_SECRETS' and key_id <> $2 and $3)`,
+    [current.encryption_key, current.token_secret, rails.length === 0],
   )
-  return counts
+  if (rails.length === 0) return counts
+  const still_needed = `Keep the older keys in TOKEN_SECRETS: the callback address for deposits over ${rails.join(' and ')} may derive from one. Run npm run admin -- rails register, then rotate-keys again.`
+  return { ...counts, still_needed }
 }

@@ -1,29 +1,68 @@
 import { z } from 'zod'
+import { sha256 } from '../../auth/secrets.ts'
 import { inTx } from '../../db/client.ts'
 import { TimeIn } from '../../http/wire.ts'
 import { readFees, trialBalance } from '../../ledger/reports.ts'
+import { canonicalJson } from '../../lib/canonical.ts'
 import { daysAfter } from '../../lib/clock.ts'
+import { found } from '../../lib/errors.ts'
 import { formatId, idPrefixes } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
 import { type AttemptRecord, attemptsOf, type Traced, traceByProviderName } from '../../modules/attempts/attempt.ts'
 import { listAllPayments, resolvePayment } from '../../modules/exceptions/resolve-payment.ts'
+import { nameOfOperator } from '../../modules/operators.ts'
 import { presentPayment } from '../../modules/payments/present.ts'
 import { FindPayments, ResolvePayment } from '../../modules/payments/schema.ts'
 import {
+  balanceNamed,
   confirmAdjustment,
   createAdjustment,
+  findAdjustment,
   listAdjustments,
   rejectAdjustment,
   viewAdjustments,
 } from '../../modules/suspense/adjustment-service.ts'
 import { CreateAdjustment, FindAdjustments } from '../../modules/suspense/schema.ts'
 import { presentTrialBalance } from '../../modules/trial-balance/routes.ts'
-import { type Arguments, type Commands, everything, fieldsOf, idOf, word } from './arguments.ts'
+import { answerKeys } from '../../queue/idempotency-keys.ts'
+import { writeOnce } from '../../queue/write-path.ts'
+import { type Arguments, type Commands, fieldsOf, idOf, readList, word } from './arguments.ts'
 import type { Console } from './console.ts'
 
 const decide = async (at: Console, args: Arguments, act: typeof rejectAdjustment): Promise<unknown> => {
   const id = idOf('ledger', word(args, 0, 'adjustment'))
   return inTx(at.deps.db, async (tx) => only(await viewAdjustments(tx, [await act(tx, at.operator, id, args.options.reason)])))
+}
+
+/** A repetition within a day returns the first adjustment, because the connection may be lost at a commit that succeeded. */
+const adjust = async ({ deps: { db, config }, operator }: Console, args: Arguments): Promise<unknown> => {
+  const to = word(args, 0, 'account or workspace')
+  const { key, reason = '' } = args.options
+  const fields = {
+    [to.startsWith(`${idPrefixes.workspace}_`) ? 'workspace_id' : 'account_id']: to,
+    direction: word(args, 1, 'credit or debit'),
+    amount_minor: word(args, 2, 'amount in minor units'),
+    reason,
+  }
+  const input = fieldsOf(CreateAdjustment, fields)
+  const body = canonicalJson(fields)
+  const accountId = await balanceNamed(db, input)
+  const { answer, replayed } = await writeOnce(db, answerKeys, {
+    locks: { exclusive: [accountId] },
+    once: {
+      key: key ?? body,
+      scope: sha256(JSON.stringify(['adjustments create', nameOfOperator(operator), key ?? body])),
+      bodyHash: sha256(body),
+      place: { accountId, workspaceId: accountId },
+    },
+    reauthenticate: async () => null,
+    work: async (tx) => {
+      const { id } = await createAdjustment(tx, config, operator, input)
+      return { status: 201, text: JSON.stringify({ id: formatId('ledger', id) }) }
+    },
+  })
+  const adjustment = found(await findAdjustment(db, { id: idOf('ledger', JSON.parse(answer.text).id) }))
+  return { ...only(await viewAdjustments(db, [adjustment])), replayed }
 }
 
 const presentTraced = ({ kind, id, accountId, status, rail, amountMinor, providerReceipt, createdAt }: Traced) => ({
@@ -49,10 +88,12 @@ const presentAttempt = ({ reference, orderId, providerRequest, providerConversat
 const Times = z.object({ after: TimeIn.optional(), before: TimeIn.optional() })
 
 export const moneyCommands = {
-  'payments list': async ({ deps }, { options: { status, attention } }) =>
-    (await listAllPayments(deps.db, fieldsOf(FindPayments, { status, attention }), everything)).map(presentPayment),
+  'payments list': async ({ deps }, { options: { status, attention } }) => {
+    const filter = fieldsOf(FindPayments, { status, attention })
+    return (await readList((page) => listAllPayments(deps.db, filter, page))).map(presentPayment)
+  },
   'payments unknown': async ({ deps }) => {
-    const payments = await listAllPayments(deps.db, { status: 'unknown' }, everything)
+    const payments = await readList((page) => listAllPayments(deps.db, { status: 'unknown' }, page))
     const sent = Map.groupBy(
       await attemptsOf(
         deps.db,
@@ -73,20 +114,10 @@ export const moneyCommands = {
   },
   'adjustments list': async ({ deps }, args) => {
     const { status } = fieldsOf(FindAdjustments, { status: args.options.status })
-    return viewAdjustments(deps.db, await listAdjustments(deps.db, { ...(status && { status }) }, everything))
+    const rows = await readList((page) => listAdjustments(deps.db, { ...(status && { status }) }, page))
+    return viewAdjustments(deps.db, rows)
   },
-  'adjustments create': async ({ deps, operator }, args) => {
-    const to = word(args, 0, 'account or workspace')
-    const input = fieldsOf(CreateAdjustment, {
-      [to.startsWith(`${idPrefixes.workspace}_`) ? 'workspace_id' : 'account_id']: to,
-      direction: word(args, 1, 'credit or debit'),
-      amount_minor: word(args, 2, 'amount in minor units'),
-      reason: args.options.reason ?? '',
-    })
-    return inTx(deps.db, async (tx) =>
-      only(await viewAdjustments(tx, [await createAdjustment(tx, deps.config, operator, input)])),
-    )
-  },
+  'adjustments create': (at, args) => adjust(at, args),
   'adjustments confirm': (at, args) => decide(at, args, confirmAdjustment),
   'adjustments reject': (at, args) => decide(at, args, rejectAdjustment),
   fees: async ({ deps }, { options: { after, before } }) => {

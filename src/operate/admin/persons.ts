@@ -105,15 +105,20 @@ const writeTable = async (tx: Tx, at: Console, table: string, id: Uuid, withheld
 
 /**
  * Exports all stored data about a person as a JSON document, by table and row. Omits secrets (stored only as hashes) and other
- * people's encrypted data (payees' destinations). `withheld` lists the omitted columns. The audit log records the export.
+ * people's encrypted data (payees' destinations). `withheld` lists the omitted columns. The audit log records the export before
+ * its first byte, so that an export which is stopped has its row too.
  */
-export const exportPerson = (at: Console, id: Uuid): Promise<void> =>
-  inTx(at.deps.db, async (tx) => {
+export const exportPerson = async (at: Console, id: Uuid): Promise<void> => {
+  const { db } = at.deps
+  await inTx(db, async (tx) => audit(tx, at.operator, 'admin.export_person', { workspaceId: null, subject: id }))
+  await inTx(db, async (tx) => {
+    // The transaction is idle while a reader, such as a pager, takes no more output.
+    await tx.query('set local idle_in_transaction_session_timeout = 0')
     const tables = Object.keys(aboutPerson)
     const secret = new Map((await tx.query<Withheld>(secretColumns, [tables])).map((row) => [row.table, row.columns]))
-    audit(tx, at.operator, 'admin.export_person', { workspaceId: null, subject: id })
     const head = { account_id: formatId('account', id), exported_at: tx.at.toISOString(), withheld: Object.fromEntries(secret) }
     await write(JSON.stringify(head, null, 2).replace(/\n}$/, ''))
     for (const table of tables) await writeTable(tx, at, table, id, secret.get(table) ?? [])
     await write('\n}\n')
   })
+}

@@ -25,7 +25,7 @@ import { findSuspense, listSuspense, presentSuspense, resolveSuspense } from '..
 import { checkDuplicate } from '../../rails/check.ts'
 import { payouts } from '../../rails/definitions.ts'
 import type { RailCheck, Rails } from '../../rails/rail.ts'
-import { type Arguments, type Commands, everything, fieldsOf, idOf, UsageError, word } from './arguments.ts'
+import { type Arguments, type Commands, fieldsOf, idOf, readList, UsageError, word } from './arguments.ts'
 import type { Console } from './console.ts'
 
 const railOf = (args: Arguments): SendingRail => {
@@ -35,7 +35,7 @@ const railOf = (args: Arguments): SendingRail => {
   return rail
 }
 
-const depositsBy = ({ deposits }: Rails) => depositRails.filter((rail) => deposits[rail])
+export const depositsBy = ({ deposits }: Rails) => depositRails.filter((rail) => deposits[rail])
 
 const readPauses = async ({ db }: Console['deps']) =>
   (await listPauses(db)).map(({ pausedBy: paused_by, pausedAt: paused_at, ...pause }) => ({ ...pause, paused_by, paused_at }))
@@ -77,11 +77,13 @@ export const railCommands = {
     if (typeof text !== 'string') throw new UsageError(`the file ${file} ${text.problem}`)
     const rails = realRails(deps.config, deps.clock)
     const run = await reconcileStatement({ ...deps, rails }, operator, { source: basename(file), text })
-    const differences = await listDifferences(deps.db, { reconciliationId: run.id }, everything)
-    if (differences.some(({ resolvedAt }) => resolvedAt === null)) process.exitCode = 1
+    const reconciliationId = run.id
+    const differences = await readList((page) => listDifferences(deps.db, { reconciliationId }, page))
+    const [open] = await listDifferences(deps.db, { reconciliationId, open: true }, { before: null, take: 1 })
+    if (open) process.exitCode = 1
     return { ...presentReconciliation(run), items: differences.map(presentDifference) }
   },
-  'suspense list': async ({ deps }) => (await listSuspense(deps.db, 'open', everything)).map(presentSuspense),
+  'suspense list': async ({ deps }) => (await readList((page) => listSuspense(deps.db, 'open', page))).map(presentSuspense),
   'suspense show': async ({ deps }, args) => {
     const item = await findSuspense(deps.db, idOf('suspense', word(args, 0, 'item')))
     if (!item) throw new UsageError('item not found')
@@ -95,7 +97,8 @@ export const railCommands = {
     const resolve = (tx: Tx) => eachById(ids, (id) => resolveSuspense(tx, deps.config, operator, id, input))
     return (await inTx(deps.db, resolve)).map(presentSuspense)
   },
-  'differences list': async ({ deps }) => (await listDifferences(deps.db, { open: true }, everything)).map(presentDifference),
+  'differences list': async ({ deps }) =>
+    (await readList((page) => listDifferences(deps.db, { open: true }, page))).map(presentDifference),
   'differences resolve': async ({ deps, operator }, args) => {
     word(args, 0, 'difference')
     const ids = args.words.map((item) => idOf('reconciliation', item))
