@@ -22,9 +22,12 @@ const headerText = {
   'Workspace-Id': 'Only for callers without a grant: the workspace of this request, instead of the current one.',
 }
 
+/** Administration names its workspaces in parameters. */
+const actsInWorkspace = ({ access }: FastifyContextConfig): boolean => access !== 'public' && access !== 'admin'
+
 const headersFor = (config: FastifyContextConfig): (keyof typeof headerText)[] => [
   ...(config.idempotent ? (['Idempotency-Key'] as const) : []),
-  ...(config.access !== 'public' ? (['Workspace-Id'] as const) : []),
+  ...(actsInWorkspace(config) ? (['Workspace-Id'] as const) : []),
 ]
 
 /** Adds headers that all routes accept. In the routes' own schemas, they would be validated twice. */

@@ -4,18 +4,7 @@ import { displayAmount } from '../../lib/money.ts'
 import { quoted } from '../../lib/text.ts'
 import { Credential as ApiCredential } from '../../modules/credentials/schema.ts'
 import { amountInput, withMinor, withOneAmount } from '../amount.ts'
-import {
-  answered,
-  defineTool,
-  fieldsOf,
-  guide,
-  type Next,
-  readMade,
-  readRoute,
-  reads,
-  settledAfter,
-  waitInput,
-} from '../tool.ts'
+import { answered, defineTool, fieldsOf, guide, type Next, readMade, readRoute, reads, settledAfter, waitInput } from '../tool.ts'
 
 const Credential = fieldsOf(ApiCredential, 'account_id', 'workspace_id', 'permissions', 'headroom', 'expires_at').extend({
   headroom: ApiCredential.shape.headroom.describe(
