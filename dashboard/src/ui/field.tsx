@@ -191,10 +191,13 @@ export const MoneyField = ({ value, onChange, currency, large = false, autoFocus
           onChange={({ target, nativeEvent }) => {
             const typed = target.value
             const grouped = groupDigits(leavesGroups(groupDigits(value), nativeEvent) ? typed.replaceAll(',', '') : typed)
+            if (grouped !== typed) {
+              const caret = caretAfter(grouped, typed.slice(0, target.selectionStart ?? undefined))
+              // React leaves an equal text and its caret alone. A caret that was set after the render could be late: after the next key.
+              target.value = grouped
+              target.setSelectionRange(caret, caret)
+            }
             onChange(grouped)
-            if (grouped === typed) return
-            const caret = caretAfter(grouped, typed.slice(0, target.selectionStart ?? undefined))
-            requestAnimationFrame(() => target.setSelectionRange(caret, caret))
           }}
         />
       </div>
