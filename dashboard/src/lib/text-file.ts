@@ -1,9 +1,9 @@
-import { t } from './language.ts'
+import { tFile } from './file-texts.ts'
 export type Problem = { problem: string }
 
-export const ofFile = (problem: string): Problem => ({ problem: t('this_file', { problem }) })
+export const ofFile = (problem: string): Problem => ({ problem: tFile('this_file', { problem }) })
 
-const noReader: Problem = { problem: t('file_unreachable') }
+const noReader: Problem = { problem: tFile('file_unreachable') }
 
 /** Loads the file reader with the first file, because it adds a tenth to a page's size. */
 export const loadFileReader = () => import('../../../src/lib/table-file.ts').catch(() => noReader)
@@ -17,12 +17,12 @@ export const readTextFile = async (file: Blob, charset?: string): Promise<string
 }
 
 const charsets = [
-  ['windows-1252', t('excel.windows')],
-  ['macintosh', t('excel.mac')],
-  ['windows-1250', t('excel.europe')],
+  ['windows-1252', tFile('excel.windows')],
+  ['macintosh', tFile('excel.mac')],
+  ['windows-1250', tFile('excel.europe')],
 ] as const
 /** The only choice for UTF-16 text, which any other encoding would garble. */
-const unicodeText = ['utf-16le', t('unicode')] as const
+const unicodeText = ['utf-16le', tFile('unicode')] as const
 
 export type Encoding = { charset: string; label: string; sample: string }
 

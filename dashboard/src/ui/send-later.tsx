@@ -1,6 +1,9 @@
-import { t } from '../lib/language.ts'
+import english from '../../../texts/send-later.en.json' with { type: 'json' }
+import { readTexts, t } from '../lib/language.ts'
 import { fromLocalInput, localInput, now, pageZone, zoneWords } from '../lib/time.ts'
 import { ChoiceField, TextField } from './field.tsx'
+
+const { t: tLater } = await readTexts(english, () => import('../../../texts/send-later.sw.json', { with: { type: 'json' } }))
 
 /** Time chosen for sending. `at`: text of the field, in the workspace's time zone. */
 export type SendTime = { when: 'now' | 'later'; at: string }
@@ -16,8 +19,8 @@ export const readSendTime = ({ when, at }: SendTime): { at: string | null } | { 
   const instant = fromLocalInput(at)
   if (!instant) return { problem: null }
   const ahead = instant.getTime() - now()
-  if (ahead <= 0) return { problem: t('when.past') }
-  if (ahead > maxDaysAhead * dayMs) return { problem: t('when.far', { maxDaysAhead }) }
+  if (ahead <= 0) return { problem: tLater('when.past') }
+  if (ahead > maxDaysAhead * dayMs) return { problem: tLater('when.far', { maxDaysAhead }) }
   return { at: instant.toISOString() }
 }
 
@@ -36,20 +39,20 @@ export const SendLater = ({ value, onChange, error }: Props) => {
         value={value.when}
         onChange={(when) => onChange({ ...value, when })}
         choices={[
-          { value: 'now', label: t('when.now') },
-          { value: 'later', label: t('when.later') },
+          { value: 'now', label: tLater('when.now') },
+          { value: 'later', label: tLater('when.later') },
         ]}
       />
       {value.when === 'later' && (
         <TextField
-          label={t('when.at')}
+          label={tLater('when.at')}
           type="datetime-local"
           value={value.at}
           onChange={(at) => onChange({ ...value, at })}
           min={localInput(new Date(now()))}
           max={localInput(new Date(now() + maxDaysAhead * dayMs))}
           error={problem ?? error}
-          hint={t('when.hint', { what: zone ? zoneWords(zone) : t('when.own'), maxDaysAhead })}
+          hint={tLater('when.hint', { what: zone ? zoneWords(zone) : tLater('when.own'), maxDaysAhead })}
         />
       )}
     </>

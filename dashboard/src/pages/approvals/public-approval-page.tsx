@@ -6,7 +6,7 @@ import { accountQuery, api, approvalMessageQuery, inWorkspace, type Schemas, wor
 import { approvalSubject, readSignedText, titleOfText } from '../../lib/approval-subject.ts'
 import { chooseNotify } from '../../lib/choices.ts'
 import { decidedWords } from '../../lib/decision-effect.ts'
-import { language, rich, t } from '../../lib/language.ts'
+import { language, t } from '../../lib/language.ts'
 import { hasNoSession } from '../../lib/page-state.ts'
 import { useNow } from '../../lib/time.ts'
 import { signInPath } from '../../shell/paths.ts'
@@ -18,6 +18,7 @@ import { Countdown, Failure, Notice, SkeletonText } from '../../ui/page.tsx'
 import { NoWallet, useWallets } from '../../wallet/wallet.tsx'
 import { Decide, useReasonCannotDecide } from './decide.tsx'
 import { FactNotices } from './facts.tsx'
+import { richLink, tLink } from './link-texts.ts'
 import { PasteSignature, SignDecision, type Signing } from './sign-decision.tsx'
 
 type Approval = Schemas['Approval']
@@ -39,12 +40,12 @@ export const PublicApprovalPage = ({ id }: { id: string }) => {
   const own = useOwnApproval(id, account.isSuccess)
   // The shown text must be the decided one: that of the person's own approval if they can see it, else that of the link.
   const text: Text | undefined = own.found ? ownText(own.found.approval) : read.data
-  const title = text ? titleOfText(text.message) : t('payment_approval')
+  const title = text ? titleOfText(text.message) : tLink('payment_approval')
   return (
-    <SinglePage title={title} wide aside={own.found && <Link href={`/approvals/${id}`}>{t('open_in_dashboard')}</Link>}>
+    <SinglePage title={title} wide aside={own.found && <Link href={`/approvals/${id}`}>{tLink('open_in_dashboard')}</Link>}>
       <div className="stack">
         <div className="stack-xs">
-          <p className="quiet">{t('payment_approval')}</p>
+          <p className="quiet">{tLink('payment_approval')}</p>
           <h1>{title}</h1>
         </div>
         {!text && read.isPending && <SkeletonText width="80%" height={40} />}
@@ -83,14 +84,14 @@ const PublicApproval = ({ id, text, account, own }: Props) => {
     <>
       {(result !== 'pending' || decided) && (
         <Result
-          title={t(result === 'pending' ? 'approval_recorded' : `status.${result}`)}
+          title={result === 'pending' ? tLink('approval_recorded') : t(`status.${result}`)}
           isGood={result === 'pending' || result === 'approved'}
           words={decided ? `${decidedWords(decided)}.` : t(`result.${status === 'pending' ? 'approved' : status}`)}
         />
       )}
       {result === 'pending' && (
         <p className="quiet">
-          {rich('time_left_is', {
+          {richLink('time_left_is', {
             time: (
               <span className="strong">
                 <Countdown to={text.expires_at} bare />
@@ -132,7 +133,7 @@ const Ways = ({ id, text, account, own, onDecided, refresh }: WaysProps) => {
       {wallets.length === 0 && <NoWallet />}
       <PasteSignature {...signing} />
       <div className="answer-bar">
-        {account && <p className="quiet small">{t('cannot_decide_here')}</p>}
+        {account && <p className="quiet small">{tLink('cannot_decide_here')}</p>}
         {wallets.length > 0 && <SignDecision {...signing} />}
         {!account && (
           <LinkButton
@@ -141,7 +142,7 @@ const Ways = ({ id, text, account, own, onDecided, refresh }: WaysProps) => {
             size={wallets.length === 0 ? 'large' : 'normal'}
             wide
           >
-            {t('sign_in_to_decide')}
+            {tLink('sign_in_to_decide')}
           </LinkButton>
         )}
       </div>
@@ -187,7 +188,7 @@ const DecideSignedIn = ({ approval, signing, onDecided }: SignedInProps) => {
     <>
       {!cannotDecide && wallets.length > 0 && (
         <div className="stack-s">
-          <p className="quiet small">{t('or_sign_with_wallet')}</p>
+          <p className="quiet small">{tLink('or_sign_with_wallet')}</p>
           <SignDecision {...signing} />
         </div>
       )}
@@ -225,7 +226,7 @@ const SignedLines = ({ message }: { message: string }) => {
   const { opening, lines, binding } = readSignedText(message)
   return (
     <section className="stack signed-text" aria-label={t('what_you_sign')}>
-      {language !== 'en' && <p className="strong">{t('english_binds')}</p>}
+      {language !== 'en' && <p className="strong">{tLink('english_binds')}</p>}
       <div className="signed-lines" lang="en">
         <p className="quiet">{opening}</p>
         {lines.map((line, index) => (
