@@ -229,8 +229,8 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'an older fetch replaces a newer token',
     file: 'src/modules/provider-tokens/service.ts',
-    find: 'ended: param.number })\n      .where(and(eq(providerTokens.provider, param.provider), lt(providerTokens.ended, param.number))),\n)\nconst giveUp',
-    replace: 'ended: param.number })\n      .where(eq(providerTokens.provider, param.provider)),\n)\nconst giveUp',
+    find: '.where(and(eq(providerTokens.provider, param.provider), lt(providerTokens.ended, param.number)))',
+    replace: '.where(eq(providerTokens.provider, param.provider))',
     suite: 'test/rails-flows/shared-tokens.test.ts',
   },
   {
@@ -278,8 +278,8 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a fetch that failed keeps the others waiting',
     file: 'src/modules/provider-tokens/service.ts',
-    find: "if (!('value' in token)) await inTime(deps.db.run(giveUp, { provider, number }))",
-    replace: "if (!('value' in token)) return token",
+    find: '    await inTime(deps.db.run(finish',
+    replace: '    if (held) await inTime(deps.db.run(finish',
     suite: 'test/rails-flows/shared-tokens.test.ts',
   },
   {

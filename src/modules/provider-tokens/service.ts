@@ -26,20 +26,15 @@ const begin = statement('provider_tokens.begin')`
   insert into provider_tokens (provider, begun, begun_at, ended) values ($1, 1, now(), 0)
    on conflict (provider) do update set begun = provider_tokens.begun + 1, begun_at = now() where provider_tokens.begun = $2
    returning begun`
-const keep = prepareWrite(
-  'provider_tokens.keep',
-  { provider: 'text', number: 'int', ciphertext: 'bytea', keyId: 'text', until: 'timestamptz' },
+/** Without a token, the previous one stays. */
+const finish = prepareWrite(
+  'provider_tokens.finish',
+  { provider: 'text', number: 'int', ciphertext: 'bytea?', keyId: 'text?', until: 'timestamptz?' },
   (orm, param) =>
     orm
       .update(providerTokens)
       .set({ tokenCiphertext: param.ciphertext, tokenKeyId: param.keyId, expiresAt: param.until, ended: param.number })
       .where(and(eq(providerTokens.provider, param.provider), lt(providerTokens.ended, param.number))),
-)
-const giveUp = prepareWrite('provider_tokens.give_up', { provider: 'text', number: 'int' }, (orm, param) =>
-  orm
-    .update(providerTokens)
-    .set({ ended: param.number })
-    .where(and(eq(providerTokens.provider, param.provider), lt(providerTokens.ended, param.number))),
 )
 const forget = prepareWrite('provider_tokens.forget', { keyId: 'text' }, (orm, param) =>
   orm
@@ -87,24 +82,21 @@ const inTime = <T>(query: Promise<T>): Promise<T> =>
 const lookAgainMs = 50
 const patienceMs = 8_000
 
-type Shared =
-  | { kind: 'token'; token: HeldToken }
-  /** The lease under which this process fetches the token for all processes. */
-  | { kind: 'lease'; number: number }
-  /** Other processes took too long, or the database did not answer. */
-  | { kind: 'unavailable' }
-
-const shareOrBegin = async (deps: SharingDeps, asked: Asked): Promise<Shared> => {
+/**
+ * Returns the shared token, or the number of the lease under which this process fetches the token for all processes. Null if
+ * other processes took too long.
+ */
+const shareOrBegin = async (deps: SharingDeps, asked: Asked): Promise<HeldToken | number | null> => {
   const { db } = deps
   for (const giveUpAt = performance.now() + patienceMs; performance.now() < giveUpAt; await wait(lookAgainMs)) {
     const [row] = await inTime(db.query<Row>(read, [asked.provider]))
     const token = row && tokenIn(row, deps.clock, deps.vault, asked)
-    if (token) return { kind: 'token', token }
+    if (token) return token
     if (row?.isBeingFetched) continue
     const [ours] = await inTime(db.query<{ begun: number }>(begin, [asked.provider, row?.begun ?? 0]))
-    if (ours) return { kind: 'lease', number: ours.begun }
+    if (ours) return ours.begun
   }
-  return { kind: 'unavailable' }
+  return null
 }
 
 /** Fetches without a transaction or a lock. If this process does not finish, another process takes over. */
@@ -115,11 +107,9 @@ const fetchForAll = async (
 ): ReturnType<ShareToken> => {
   const token = await fetch()
   try {
-    if (!('value' in token)) await inTime(deps.db.run(giveUp, { provider, number }))
-    else {
-      const { ciphertext, keyId } = deps.vault.seal(token.value, contextOf(provider, credentials))
-      await inTime(deps.db.run(keep, { provider, number, ciphertext, keyId, until: token.until }))
-    }
+    const held = 'value' in token ? token : null
+    const sealed = held && deps.vault.seal(held.value, contextOf(provider, credentials))
+    await inTime(deps.db.run(finish, { provider, number, ...sealed, until: held?.until }))
   } catch (error) {
     deps.logger.warn(
       { provider, ...describeError(error) },
@@ -136,17 +126,14 @@ const fetchForAll = async (
 export const createTokenSharing =
   (deps: SharingDeps): ShareToken =>
   async (asked) => {
-    let shared: Shared = { kind: 'unavailable' }
-    try {
-      shared = await shareOrBegin(deps, asked)
-    } catch (error) {
+    const shared = await shareOrBegin(deps, asked).catch((error: unknown) => {
       deps.logger.warn(
         { provider: asked.provider, ...describeError(error) },
         'the shared access token of a provider could not be read',
       )
-    }
-    if (shared.kind === 'lease') return fetchForAll(deps, asked, shared.number)
-    return shared.kind === 'token' ? shared.token : asked.fetch()
+      return null
+    })
+    return typeof shared === 'number' ? fetchForAll(deps, asked, shared) : (shared ?? asked.fetch())
   }
 
 /** Removes tokens under older keys and returns their number. They cannot be resealed: their credentials may differ here. */
