@@ -14,17 +14,7 @@ import { apiKeyLookup, apiKeyPattern, equalBytes, hashApiKey, secretPrefixes, sh
 
 type IdentityRow = Pick<Principal, 'accountId' | 'accountStatus' | 'role' | 'memberStatus' | 'memberId'> &
   Principal['capabilities'] &
-  Pick<
-    Principal['workspace'],
-    | 'owningAccountId'
-    | 'balanceAccountId'
-    | 'isSeparated'
-    | 'frozen'
-    | 'closed'
-    | 'timeZone'
-    | 'nextTimeZone'
-    | 'nextTimeZoneFrom'
-  > & {
+  Omit<Principal['workspace'], 'id' | 'kind' | 'name' | 'createdAt'> & {
     workspaceId: Uuid
     /** The workspace is stopped unless the account that holds its balance is active. */
     holderStatus: Principal['accountStatus']

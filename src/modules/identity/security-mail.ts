@@ -1,4 +1,5 @@
 import type { RequestOrigin } from '../../auth/principal.ts'
+import { providerTitles } from '../../auth/providers.ts'
 import type { Tx } from '../../db/client.ts'
 import type { identities } from '../../db/tables/accounts.ts'
 import type { passkeys } from '../../db/tables/passkeys.ts'
@@ -21,23 +22,12 @@ const mail = (tx: Tx, kind: 'new_browser' | 'new_sign_in_method' | 'new_passkey'
 export const mailNewBrowser = (tx: Tx, accountId: Uuid, { userAgent, ip }: RequestOrigin): void =>
   mail(tx, 'new_browser', { accountId, cause: `browser/${newId()}`, values: { device: quoted(deviceName(userAgent)), ip } })
 
-const methods: Readonly<Record<(typeof identities.$inferSelect)['provider'], string>> = {
-  google: 'Google',
-  github: 'GitHub',
-  wallet: 'Ethereum',
-}
+const titles = { ...providerTitles, wallet: 'Ethereum' }
 
-export const mailNewMethod = (
-  tx: Tx,
-  {
-    id,
-    accountId,
-    provider,
-    subject,
-    email,
-  }: Pick<typeof identities.$inferSelect, 'id' | 'accountId' | 'provider' | 'subject' | 'email'>,
-): void => {
-  const method = `${methods[provider]} (${quoted(email ?? subject)})`
+type Method = Pick<typeof identities.$inferSelect, 'id' | 'accountId' | 'provider' | 'subject' | 'email'>
+
+export const mailNewMethod = (tx: Tx, { id, accountId, provider, subject, email }: Method): void => {
+  const method = `${titles[provider]} (${quoted(email ?? subject)})`
   mail(tx, 'new_sign_in_method', { accountId, cause: `identity/${id}`, values: { method } })
 }
 
