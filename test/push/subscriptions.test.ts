@@ -155,9 +155,9 @@ describe('what is no subscription is refused with the field that is wrong', () =
   test.each(['http://127.0.0.1:9/push', 'http://localhost/push', 'https://localhost/push', 'https://[::1]/push'])(
     'this machine is no push service in production: %s',
     (endpoint) => {
-      const { PUSH_HOSTS: hosts } = service.deps.config
-      expect(endpointProblem(endpoint, { hosts, loopback: false })).toMatch(/^must be/)
-      expect(endpointProblem(endpoint, { hosts, loopback: true })).toBeUndefined()
+      const { config } = service.deps
+      expect(endpointProblem(endpoint, { ...config, NODE_ENV: 'production' })).toMatch(/^must be/)
+      expect(endpointProblem(endpoint, { ...config, NODE_ENV: 'development' })).toBeUndefined()
     },
   )
 

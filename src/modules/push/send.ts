@@ -9,20 +9,19 @@ import { isLoopbackUrl } from '../../lib/loopback.ts'
 
 export type SubscriptionRecord = typeof pushSubscriptions.$inferSelect
 
-/** `*.` before a host matches all hosts below it. `loopback` also allows this machine. */
-export type PushHosts = { hosts: readonly string[]; loopback: boolean }
-
+/** `*.` before a host matches all hosts below it. */
 const isAt = (host: string, pattern: string): boolean =>
   pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern
 
-/** Returns why the endpoint is rejected, or undefined if it belongs to an allowed push service. */
-export const endpointProblem = (endpoint: string, { hosts, loopback }: PushHosts): string | undefined => {
+/** Returns why the endpoint is rejected, or undefined if it is allowed: at a push service or, except in production, this machine. */
+export const endpointProblem = (endpoint: string, config: Pick<Config, 'NODE_ENV' | 'PUSH_HOSTS'>): string | undefined => {
   if (!/^https?:\/\//i.test(endpoint) || !URL.canParse(endpoint)) return 'must be the https address of a push service'
   const url = new URL(endpoint)
   if (url.username !== '' || url.password !== '') return 'must have no user'
-  if (loopback && isLoopbackUrl(endpoint)) return undefined
+  if (config.NODE_ENV !== 'production' && isLoopbackUrl(endpoint)) return undefined
   if (url.protocol !== 'https:' || url.port !== '') return 'must be an https address on the usual port'
-  if (!hosts.some((pattern) => isAt(url.hostname, pattern))) return 'must be at one of the push services that are called here'
+  if (!config.PUSH_HOSTS.some((pattern) => isAt(url.hostname, pattern)))
+    return 'must be at one of the push services that are called here'
   return undefined
 }
 
@@ -37,11 +36,6 @@ export type Push = {
    */
   send: (to: SubscriptionRecord, message: PushMessage, delivery: { topic: string; ttlSeconds: number }) => Promise<boolean>
 }
-
-export const pushHosts = ({ PUSH_HOSTS, NODE_ENV }: Pick<Config, 'NODE_ENV' | 'PUSH_HOSTS'>): PushHosts => ({
-  hosts: PUSH_HOSTS,
-  loopback: NODE_ENV !== 'production',
-})
 
 export const subscriptionContext = (id: Uuid): readonly string[] => ['push_subscription', id]
 
@@ -78,7 +72,7 @@ export const createPush = (
     send: async (to, message, { topic, ttlSeconds }) => {
       const sealed = { ciphertext: to.endpointCiphertext, keyId: to.endpointKeyId }
       const [endpoint, auth] = JSON.parse(vault.open(sealed, subscriptionContext(to.id))) as [string, string]
-      const problem = endpointProblem(endpoint, pushHosts(config))
+      const problem = endpointProblem(endpoint, config)
       const note = (facts: object) =>
         logger.warn({ push_subscription: to.id, ...facts }, 'push notification not accepted by the push service')
       if (problem !== undefined) {

@@ -15,7 +15,7 @@ import { conflict, found, invalidFields, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
 import type { CreatePushSubscription } from './schema.ts'
-import { endpointProblem, type Push, pushHosts, type SubscriptionRecord, sealEndpoint } from './send.ts'
+import { endpointProblem, type Push, type SubscriptionRecord, sealEndpoint } from './send.ts'
 
 const maxSubscriptions = 20
 
@@ -62,7 +62,7 @@ export const subscribe = async (
   { endpoint, keys }: CreatePushSubscription,
 ): Promise<SubscriptionRecord> => {
   const { publicKey: vapidKey } = requirePush(deps)
-  const problem = endpointProblem(endpoint, pushHosts(deps.config))
+  const problem = endpointProblem(endpoint, deps.config)
   if (problem !== undefined) throw invalidFields({ path: 'endpoint', message: problem })
   const { accountId, origin, originSessionId: sessionId } = principal
   if (sessionId === null) throw new Error('a person in person acts in a session')
