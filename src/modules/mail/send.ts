@@ -6,10 +6,8 @@ import { prepare } from '../../db/prepare.ts'
 import { insertRows, prepareWrite } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { identities } from '../../db/tables/accounts.ts'
-import { approvals } from '../../db/tables/approvals.ts'
 import { emailKeyOf, namesSql } from '../../db/tables/columns.ts'
 import { mails, type notificationSettings } from '../../db/tables/mail.ts'
-import { invitations } from '../../db/tables/workspaces.ts'
 import { claimLeased, type Wanted, type Worker } from '../../jobs/worker.ts'
 import { daysAfter, isoTime, secondsAfter } from '../../lib/clock.ts'
 import { emailKey, emailKeySql } from '../../lib/email-key.ts'
@@ -57,21 +55,6 @@ const readRecipients = statement('mails.recipients')`
      join identities i on i.account_id = a.id left join notification_settings s on s.account_id = a.id
    where a.status <> 'closed' and i.email_verified and i.email is not null
    order by a.id, ${emailKeySql('i.email')}, i.id`
-
-/** Mails about decided approvals, and about accepted or withdrawn invitations, are no longer sent. */
-const decided = prepare('mails.decided_approval', { id: 'uuid' }, (orm, param) =>
-  orm
-    .select({ id: approvals.id })
-    .from(approvals)
-    .where(and(eq(approvals.id, param.id), sql`${approvals.status} <> 'pending'`)),
-)
-const closed = prepare('mails.closed_invitation', { id: 'uuid' }, (orm, param) =>
-  orm
-    .select({ id: invitations.id })
-    .from(invitations)
-    .where(and(eq(invitations.id, param.id), sql`num_nonnulls(${invitations.acceptedAt}, ${invitations.revokedAt}) > 0`)),
-)
-const ended: Readonly<Record<string, typeof decided>> = { approval: decided, invitation: closed }
 
 const newest = prepare('mails.newest', { take: 'rows' }, (orm, param) =>
   orm
@@ -166,19 +149,21 @@ const end = async (deps: Sending, row: MailRow, outcome: Outcome, address: strin
     await db.run(writeRefusal, { accountId, email: emailKey(address), refusedAt: state === 'refused' ? clock.now() : null })
 }
 
-/** An account's mail goes only to its own verified addresses; one about a workspace only to members, except on its own keys. */
-const stillMailed = statement('mails.still_mailed')`
-  select from accounts a join identities i on i.account_id = a.id
-   where a.id = $1 and a.status <> 'closed' and i.email_verified and ${emailKeySql('i.email')} = $2
-     and ($3::uuid is null or exists (select from members m where m.workspace_id = $3 and m.account_id = a.id and m.status = 'active'))
-   limit 1`
+/**
+ * An account's mail goes only to its own verified addresses; one about a workspace only to members, except on its own keys. Mails
+ * about decided approvals, and about accepted or withdrawn invitations, are no longer sent.
+ */
+const readObsolete = statement('mails.is_obsolete')`
+  select $1::uuid is not null and not exists (select from accounts a join identities i on i.account_id = a.id
+       where a.id = $1 and a.status <> 'closed' and i.email_verified and ${emailKeySql('i.email')} = $2
+         and ($3::uuid is null or exists (select from members m where m.workspace_id = $3 and m.account_id = a.id and m.status = 'active')))
+     or $4 = 'approval' and exists (select from approvals where id = $5 and status <> 'pending')
+     or $4 = 'invitation' and exists (select from invitations where id = $5 and num_nonnulls(accepted_at, revoked_at) > 0) as "isObsolete"`
 
-const isObsolete = async (db: Db, row: MailRow, address: string): Promise<boolean> => {
-  const { accountId, subjectId: id, kind } = row
-  const workspaceId = kind === 'new_key' ? null : row.workspaceId
-  if (accountId !== null && (await db.query(stillMailed, [accountId, emailKey(address), workspaceId])).length === 0) return true
-  const query = ended[row.subjectKind ?? '']
-  return query !== undefined && id !== null && (await db.run(query, { id })).length > 0
+const isObsolete = async (db: Db, { accountId, workspaceId, subjectKind, subjectId, kind }: MailRow, address: string) => {
+  const values = [accountId, emailKey(address), kind === 'new_key' ? null : workspaceId, subjectKind, subjectId]
+  const [answer] = await db.query<{ isObsolete: boolean | null }>(readObsolete, values)
+  return answer?.isObsolete === true
 }
 
 const work = async (deps: Sending, transport: Transport | null, id: Uuid): Promise<void> => {
