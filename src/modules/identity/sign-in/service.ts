@@ -82,8 +82,10 @@ type Arrival = {
   browser: string
 }
 
-/** Thrown if another transaction moved the identity to another account between the lookup and the lock. */
-class Moved extends Error {}
+/** Another transaction moved the identity to another account between lookup and lock. The code makes `inTx` start over. */
+class Moved extends Error {
+  readonly code = '40001'
+}
 
 /**
  * The account's lock comes before the first write. It guards the account's status and the order of its events, and prevents the
@@ -142,20 +144,12 @@ const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
   return { outcome: found ? ('signed_in' as const) : ('account_created' as const), account, session }
 }
 
-const maxTries = 3
-
 /** Does not repeat a sign-in that may have been committed without an answer: the person signs in again. */
 export const signIn = async (deps: Pick<Parts, 'config' | 'db' | 'lastUsed'>, arrival: Arrival) => {
   // A session begins in the workspace that was used last, so pending last-used times are written first.
   await deps.lastUsed.flush()
-  for (let count = 1; ; count += 1) {
-    try {
-      const { account, ...signedIn } = await inTx(deps.db, (tx) => signInOnce(tx, deps.config, arrival))
-      return { ...signedIn, account: await account }
-    } catch (error) {
-      if (!(error instanceof Moved) || count === maxTries) throw error
-    }
-  }
+  const { account, ...signedIn } = await inTx(deps.db, (tx) => signInOnce(tx, deps.config, arrival))
+  return { ...signedIn, account: await account }
 }
 
 export const linkWallet = async (tx: Tx, config: Config, principal: Principal, verdict: WalletAttempt['verdict']) =>
