@@ -17,12 +17,7 @@ const kinds: readonly Used[] = ['sessions', 'api_keys', 'grants', 'members']
 const touchAll = statement('auth.last_used')`with ${kinds.map((kind, index) => touch(kind, 1 + 2 * index)).join(',')} select 1`
 
 export const createLastUsed = (query: Query, logger: Logger) => {
-  const waiting: Record<Used, Map<Uuid, Date>> = {
-    sessions: new Map(),
-    api_keys: new Map(),
-    grants: new Map(),
-    members: new Map(),
-  }
+  const waiting = Object.fromEntries(kinds.map((kind) => [kind, new Map()])) as Record<Used, Map<Uuid, Date>>
   let timer: NodeJS.Timeout | undefined
   let writing = Promise.resolve()
 
