@@ -8,39 +8,8 @@ import { quoted } from './text.ts'
 export const factLevels = ['danger', 'warning', 'info'] as const
 export type FactLevel = (typeof factLevels)[number]
 
-/** Fact types, most serious first. */
-export const factTypes = [
-  'may_have_been_sent',
-  'name_mismatch',
-  'shared_number',
-  'name_differs',
-  'similar_name',
-  'unusual_amount',
-  'far_from_last',
-  'possible_duplicate',
-  'changed_payee',
-  'new_payee',
-  'first_payment',
-  'name_unconfirmed',
-  'name_close',
-  'name_match',
-] as const
-export type FactType = (typeof factTypes)[number]
-
-/** `name`: the reported, entered or other beneficiary's name. `at`, `other_amount_minor`: values to compare the payment with. */
-export type FactItem = {
-  index: number | null
-  beneficiary: string
-  amount_minor: string
-  name: string | null
-  other_amount_minor: string | null
-  at: string | null
-  /** The earlier payment that this payment resembles. */
-  payment_id: string | null
-}
-export type Fact = { type: FactType; level: FactLevel; count: number; items: FactItem[] }
-
-export const levels: Readonly<Record<FactType, FactLevel>> = {
+/** The level of each fact type, most serious type first. */
+export const levels = {
   may_have_been_sent: 'danger',
   name_mismatch: 'danger',
   shared_number: 'warning',
@@ -55,7 +24,22 @@ export const levels: Readonly<Record<FactType, FactLevel>> = {
   name_unconfirmed: 'info',
   name_close: 'info',
   name_match: 'info',
+} as const satisfies Record<string, FactLevel>
+export type FactType = keyof typeof levels
+export const factTypes = Object.keys(levels) as FactType[]
+
+/** `name`: the reported, entered or other beneficiary's name. `at`, `other_amount_minor`: values to compare the payment with. */
+export type FactItem = {
+  index: number | null
+  beneficiary: string
+  amount_minor: string
+  name: string | null
+  other_amount_minor: string | null
+  at: string | null
+  /** The earlier payment that this payment resembles. */
+  payment_id: string | null
 }
+export type Fact = { type: FactType; level: FactLevel; count: number; items: FactItem[] }
 
 type Creator = { grant_id: string | null; label?: string | null }
 /** The warnings of a decision, in the API's form. */

@@ -7,7 +7,7 @@ import { ourNumbers, problem, readBankAccount } from '../destinations.ts'
 
 /** The banks with a configured code, or all banks if codes are passed through. */
 const banksOf = (codes: Readonly<Record<string, string>> | 'as_given'): readonly Bank[] => {
-  if (codes === 'as_given') return kenyanBanks
+  if (codes === 'as_given') return kenyanBanks.map(({ code, name }) => ({ code, name }))
   const nameOf = (code: string) => kenyanBanks.find((bank) => plainCode(bank.code) === plainCode(code))?.name ?? `Bank ${code}`
   return Object.keys(codes)
     .sort()
