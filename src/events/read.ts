@@ -4,7 +4,7 @@ import { namesSql } from '../db/tables/columns.ts'
 import { frequentEventTypes } from '../db/tables/events.ts'
 import { lastId, type Uuid } from '../lib/ids.ts'
 import { parseWithoutTrace } from '../lib/packed-text.ts'
-import { type Fields, withChanges, withKept } from './stored-data.ts'
+import { type Fields, withChanges } from './stored-data.ts'
 
 /** Ordered by transaction first and id second, because commit order differs from id order. */
 export type Position = { transaction: string; id: Uuid }
@@ -24,7 +24,6 @@ type Row = {
   workspaceId: Uuid | null
   data: Fields | null
   snapshot: Buffer | null
-  messages: [string, string] | null
   createdAt: Date
 }
 
@@ -32,8 +31,7 @@ type Row = {
 const columns = `id, transaction::text, type,
   case when account_id = w.balance_account_id then w.owning_account_id else account_id end as "accountId", workspace_id as "workspaceId", data,
   (select snapshot from payments where payments.id = events.payment_id) as snapshot,
-  case when type like 'approval.%' then (select array[approve_message, reject_message] from approvals where approvals.payment_id = events.payment_id)
-  end as messages, created_at as "createdAt"`
+  created_at as "createdAt"`
 /** Looks up each workspace of a page once. A lookup for each event would double the number of blocks read. */
 const withWorkspace = (id: string) =>
   `left join lateral (select balance_account_id, owning_account_id from workspaces where id = ${id} offset 0) as w on true`
@@ -46,15 +44,11 @@ const settled = 'transaction < (select events_settled_before())'
  */
 const stillSettled = 'transaction < greatest((select events_settled_before()), key.settled)'
 
-const dataOf = ({ data, snapshot, messages }: Row): unknown => {
-  if (snapshot === null) return data
-  const { due_decision: due, ...payment } = parseWithoutTrace(snapshot) as Fields
-  if (messages === null || data === null) return withChanges(payment, data)
-  const [approve, reject] = messages
-  return withKept(data, { signing: { approve, reject }, decision: due ?? payment.decision })
+const toEvent = ({ snapshot, data, ...row }: Row): StoredEvent => {
+  if (snapshot === null) return { ...row, data }
+  const { due_decision: _, ...payment } = parseWithoutTrace(snapshot) as Fields
+  return { ...row, data: withChanges(payment, data) }
 }
-
-const toEvent = ({ snapshot, messages, ...row }: Row): StoredEvent => ({ ...row, data: dataOf({ ...row, snapshot, messages }) })
 
 /** Ids have a fixed width and are lowercase, so text order is id order. */
 export const comparePositions = (a: Position, b: Position): number => {

@@ -17,19 +17,3 @@ export const changesOf = (snapshot: Fields, payment: Fields): Fields => {
   const changes = Object.fromEntries(Object.entries(payment).filter(isChanged))
   return JSON.stringify(withChanges(snapshot, changes)) === JSON.stringify(payment) ? changes : payment
 }
-
-// An approval's event may omit data that is stored permanently elsewhere: the two texts to sign and the decision. Version 0.2.0,
-// which may run beside this one, would publish nulls. This version therefore reads such events, and a later version will write
-// them (docs/upgrades.md).
-
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null
-
-/** The approval as it was published. The stored event has null in place of data that other rows have. */
-export const withKept = (approval: Fields, { signing, decision }: { signing: unknown; decision: unknown }): Fields => {
-  const { payment } = approval
-  return {
-    ...approval,
-    ...(isFields(payment) && payment.decision === null && { payment: { ...payment, decision } }),
-    ...(approval.signing === null && { signing }),
-  }
-}

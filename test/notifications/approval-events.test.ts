@@ -23,23 +23,6 @@ const approvalNow = async (id: string): Promise<Json> => {
   return JSON.parse(JSON.stringify(record && presentApproval(record)))
 }
 
-/** The same events as a later version may write them: without parts that the approval's row and its payment's row keep. */
-const leftOut = async (approvalId: string): Promise<string[]> => {
-  const stored = await storedOf(approvalId)
-  const copies = stored.map(async ({ id, data }) => {
-    const { payment } = data
-    const left = { ...data, payment: payment && { ...payment, decision: null }, signing: null }
-    const [copy] = await db.query<{ id: Uuid }>(
-      `insert into events (id, type, account_id, workspace_id, payment_id, data, created_at)
-       select gen_random_uuid(), type, account_id, workspace_id, (select payment_id from approvals where id = $2), $3, created_at
-       from events where id = $1 returning id`,
-      [id, parseId('approval', approvalId), JSON.stringify(left)],
-    )
-    return JSON.stringify(copy && (await findEvent(db, copy.id))?.data)
-  })
-  return Promise.all(copies)
-}
-
 const publishedOf = async (approvalId: string): Promise<string[]> =>
   Promise.all((await storedOf(approvalId)).map(async ({ id }) => JSON.stringify((await findEvent(db, id))?.data)))
 
@@ -77,7 +60,6 @@ test.each(Object.entries(ends))('of an approval that is %s, the events are the a
   expect(await publishedOf(id)).toEqual([asked, published].map((approval) => JSON.stringify(approval)))
   await service.settle()
   expect(await publishedOf(id)).toEqual([asked, published].map((approval) => JSON.stringify(approval)))
-  expect(await leftOut(id)).toEqual([asked, published].map((approval) => JSON.stringify(approval)))
 })
 
 test("of a batch's approval too", async () => {
@@ -87,5 +69,4 @@ test("of a batch's approval too", async () => {
   const asked = await approvalNow(batch.approval_id)
   expect(asked).toMatchObject({ payment: null, batch: { items_count: 2 }, signing: { reject: expect.any(String) } })
   expect(await publishedOf(batch.approval_id)).toEqual([JSON.stringify(asked)])
-  expect(await leftOut(batch.approval_id)).toEqual([JSON.stringify(asked)])
 })
