@@ -21,7 +21,7 @@ const listOf = (item: z.ZodType, description: string) => z.array(item).optional(
 const minor = (description: string) => text(description, { pattern: minorPattern.source })
 const time = (description: string) => z.string().nullable().optional().meta({ format: 'date-time', description })
 
-const Existing = z
+export const Existing = z
   .object({
     payment_id: text('The ID of the payment.'),
     payment_batch_id: text('The ID of the payment batch.'),

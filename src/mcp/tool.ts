@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { adviceOf } from '../errors/advice.ts'
 import { type ErrorCode, errorRow, isErrorCode } from '../errors/catalogue.ts'
+import { Existing as ApiExisting } from '../http/error-details.ts'
 import type { InternalAnswer, InternalCall } from '../http/internal-call.ts'
 import { fieldErrors, sentences } from '../http/sentences.ts'
 import { Refusal, refuseFields } from '../lib/errors.ts'
@@ -64,10 +65,9 @@ const longestPauseMs = 2_000
 export const settledAfter = async <Read>(
   { signal }: Caller,
   seconds: number,
-  first: Read,
-  { isOpen, again }: { isOpen: (one: Read) => boolean; again: () => Promise<Read> },
+  { first, isOpen, again }: { first?: Read; isOpen: (one: Read) => boolean; again: () => Promise<Read> },
 ): Promise<Read> => {
-  let one = first
+  let one = first ?? (await again())
   let left = seconds * 1000
   for (let ms = firstPauseMs; isOpen(one) && left > 0; ms = Math.min(longestPauseMs, ms * 2)) {
     const turn = Math.min(ms, left)
@@ -110,15 +110,22 @@ export const readRoute = async <Schema extends z.ZodType>(
   query?: InternalCall['query'],
 ): Promise<z.output<Schema>> => answered(schema, await caller.call({ method: 'GET', path, ...(query && { query }) }))
 
-/** Reads a record that a call has made. Without a permission to read it, returns it as made, because the call was not refused. */
-export const readMade = async <Schema extends z.ZodType>(
-  caller: Caller,
-  schema: Schema,
-  path: string,
-  made: z.output<Schema>,
-): Promise<z.output<Schema>> => {
-  const { status, body } = await caller.call({ method: 'GET', path })
-  return status === 200 ? schema.parse(body) : made
+/**
+ * Creates a record. A replayed response shows the record as it was then, so `first` is a later reading. `again` reads it once
+ * more; without a permission to read it, returns it as made, because the call was not refused.
+ */
+export const createRecord = async <Made extends { id: string }>(
+  { call }: Caller,
+  schema: z.ZodType<Made>,
+  { readAt, ...request }: { path: string; readAt?: string; body: object; idempotencyKey: string },
+): Promise<{ made: Made; first: Made; again: () => Promise<Made> }> => {
+  const answer = await call({ method: 'POST', ...request })
+  const made = answered(schema, answer)
+  const again = async () => {
+    const { status, body } = await call({ method: 'GET', path: `${readAt ?? request.path}/${made.id}` })
+    return status === 200 ? schema.parse(body) : made
+  }
+  return { made, first: answer.replayed ? await again() : made, again }
 }
 
 /** Fields without the API document's descriptions, to shorten the list of tools that every model reads. */
@@ -146,12 +153,8 @@ export const guide = { next: z.enum(nextSteps).describe('The next step; see mess
 
 const Fields = z.array(z.looseObject({ path: z.string(), message: z.string() }))
 
-const Existing = z.object({
-  payment_id: z.string().optional(),
+const Existing = fieldsOf(ApiExisting, 'payment_id', 'topup_id', 'beneficiary_id', 'status').extend({
   batch_id: z.string().optional(),
-  topup_id: z.string().optional(),
-  beneficiary_id: z.string().optional(),
-  status: z.string(),
   receipt: z.string().nullable(),
 })
 export type Existing = z.output<typeof Existing>
@@ -185,16 +188,9 @@ export const stepOf = (code: ErrorCode): Next => {
   return step === 'new_credential' ? 'ask_a_person' : step
 }
 
-/** An existing record, as described by a route's refusal. */
-const WireExisting = z.object({
-  ...{ payment_id: z.string().optional(), payment_batch_id: z.string().optional(), topup_id: z.string().optional() },
-  ...{ beneficiary_id: z.string().optional(), status: z.string(), receipt: z.string().nullish() },
-  ...{ amount_minor: z.string().nullish(), created_at: z.string(), completed_at: z.string().nullish() },
-})
-
 /** Formats a status: `succeeded at 2026-11-22T…`, `processing since 2026-11-22T…`. */
-export const statusText = ({ status, created_at, completed_at }: z.output<typeof WireExisting>): string =>
-  completed_at ? `${status} at ${completed_at}` : `${status} since ${created_at}`
+export const statusText = (one: Pick<ApiExisting, 'status' | 'created_at' | 'completed_at'>): string =>
+  one.completed_at ? `${one.status} at ${one.completed_at}` : `${one.status} since ${one.created_at}`
 
 export const isUsedKey = ({ details }: Refusal): boolean => details?.reason === 'idempotency'
 /** Whether another key or agent has already sent the same request. */
@@ -207,7 +203,7 @@ const afterStatus = (status: string): Next => {
 }
 
 const existingIn = ({ details }: Refusal): { existing: Existing; text: string } | undefined => {
-  const { data } = WireExisting.safeParse(details?.existing)
+  const { data } = ApiExisting.safeParse(details?.existing)
   if (!data) return undefined
   const { payment_id, payment_batch_id: batch_id, topup_id, beneficiary_id, status, receipt = null } = data
   const existing = { payment_id, batch_id, topup_id, beneficiary_id, status, receipt }

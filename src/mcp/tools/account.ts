@@ -4,7 +4,7 @@ import { displayAmount } from '../../lib/money.ts'
 import { quoted } from '../../lib/text.ts'
 import { Credential as ApiCredential } from '../../modules/credentials/schema.ts'
 import { amountInput, withMinor, withOneAmount } from '../amount.ts'
-import { answered, defineTool, fieldsOf, guide, type Next, readMade, readRoute, reads, settledAfter, waitInput } from '../tool.ts'
+import { createRecord, defineTool, fieldsOf, guide, type Next, readRoute, reads, settledAfter, waitInput } from '../tool.ts'
 
 const Credential = fieldsOf(ApiCredential, 'account_id', 'workspace_id', 'permissions', 'headroom', 'expires_at').extend({
   headroom: ApiCredential.shape.headroom.describe(
@@ -114,13 +114,9 @@ const requestTopup = defineTool({
   ),
   output: GuidedTopup,
   run: async ({ idempotency_key: idempotencyKey, wait_seconds, ...order }, caller) => {
-    const body = withMinor(order)
-    const answer = await caller.call({ method: 'POST', path: '/v1/topups/initiate', body, idempotencyKey })
-    const topup = answered(Topup, answer)
-    const again = () => readMade(caller, Topup, `/v1/topups/${topup.id}`, topup)
-    // A replayed response shows the top-up as it was at first.
-    const first = answer.replayed ? await again() : topup
-    return withGuide(await settledAfter(caller, wait_seconds, first, { isOpen, again }))
+    const request = { path: '/v1/topups/initiate', readAt: '/v1/topups', body: withMinor(order), idempotencyKey }
+    const { first, again } = await createRecord(caller, Topup, request)
+    return withGuide(await settledAfter(caller, wait_seconds, { first, isOpen, again }))
   },
 })
 
@@ -134,7 +130,7 @@ const getTopup = defineTool({
   output: GuidedTopup,
   run: async ({ topup_id, wait_seconds }, caller) => {
     const again = () => readRoute(caller, Topup, `/v1/topups/${encodeURIComponent(topup_id)}`)
-    return withGuide(await settledAfter(caller, wait_seconds, await again(), { isOpen, again }))
+    return withGuide(await settledAfter(caller, wait_seconds, { isOpen, again }))
   },
 })
 

@@ -8,11 +8,10 @@ import { amountInput, amountName, chargedFee, feeText, otherAmountIn, withMinor,
 import { ApprovalLink, openApproval } from '../outcome.ts'
 import {
   type Arguments,
-  answered,
   type Caller,
+  createRecord,
   defineTool,
   guide,
-  readMade,
   readRoute,
   reads,
   refusalFields,
@@ -181,12 +180,8 @@ const create = defineTool({
       const refusal = { code: 'amount_differs' }
       return { status: 'refused' as const, batch_id: null, next: 'ask_a_person' as const, message, faults: slips, refusal }
     }
-    const answer = await caller.call({ method: 'POST', path: '/v1/payment-batches', body, idempotencyKey })
-    const batch = answered(PaymentBatch, answer)
-    const again = () => readMade(caller, PaymentBatch, `/v1/payment-batches/${batch.id}`, batch)
-    // A replayed response shows the batch as it was at first.
-    const first = answer.replayed ? await again() : batch
-    return outcomeOf(caller, await settledAfter(caller, wait_seconds, first, { isOpen, again }))
+    const { first, again } = await createRecord(caller, PaymentBatch, { path: '/v1/payment-batches', body, idempotencyKey })
+    return outcomeOf(caller, await settledAfter(caller, wait_seconds, { first, isOpen, again }))
   },
   refused: refusedBatch,
 })
@@ -201,7 +196,7 @@ const get = defineTool({
   output: BatchOutcome,
   run: async ({ batch_id, wait_seconds }, caller) => {
     const again = () => readBatch(caller, batch_id)
-    return outcomeOf(caller, await settledAfter(caller, wait_seconds, await again(), { isOpen, again }))
+    return outcomeOf(caller, await settledAfter(caller, wait_seconds, { isOpen, again }))
   },
 })
 

@@ -4,7 +4,7 @@ import { railNames } from '../../lib/rail-names.ts'
 import { quoted } from '../../lib/text.ts'
 import { Beneficiary as ApiBeneficiary, CreateBeneficiary } from '../../modules/beneficiaries/schema.ts'
 import { payeeAddress, payeeText, RegisteredName } from '../payee.ts'
-import { answered, defineTool, fieldsOf, guide, type Next, nextCursor, pageInput, readMade, readPage, reads } from '../tool.ts'
+import { createRecord, defineTool, fieldsOf, guide, type Next, nextCursor, pageInput, readPage, reads } from '../tool.ts'
 
 const Beneficiary = fieldsOf(
   ApiBeneficiary,
@@ -14,7 +14,7 @@ const Beneficiary = fieldsOf(
 
 const Linked = Beneficiary.extend({ address: z.string().describe('The page where a person can rename or confirm it.') })
 
-const WireCreated = Beneficiary.extend({ warnings: z.array(z.object({ message: z.string() })) })
+const WireCreated = Beneficiary.extend({ warnings: z.array(z.object({ message: z.string() })).default([]) })
 
 const found = (count: number, name: string | undefined) => {
   if (count === 0)
@@ -71,15 +71,13 @@ const propose = defineTool({
   }),
   output: Linked.extend(guide),
   run: async ({ idempotency_key: idempotencyKey, ...body }, caller) => {
-    const answer = await caller.call({ method: 'POST', path: '/v1/beneficiaries', body, idempotencyKey })
-    const { warnings, ...first } = answered(WireCreated, answer)
-    // A replayed response shows the beneficiary as it was at first.
-    const made = answer.replayed ? await readMade(caller, Beneficiary, `/v1/beneficiaries/${first.id}`, first) : first
-    const [next, then] = stepFor(made)
+    const request = { path: '/v1/beneficiaries', body, idempotencyKey }
+    const { made, first } = await createRecord(caller, WireCreated, request)
+    const [next, then] = stepFor(first)
     return {
-      ...made,
+      ...first,
       next,
-      message: [`${payeeText(made)} was added.`, ...warnings.map(({ message }) => message), then].join(' '),
+      message: [`${payeeText(first)} was added.`, ...made.warnings.map(({ message }) => message), then].join(' '),
       address: payeeAddress(caller, made.id),
     }
   },

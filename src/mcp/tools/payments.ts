@@ -30,12 +30,12 @@ import { alreadyMade, askedFor, doubtfulOutcome, refusedOutcome, twinOf } from '
 import {
   answered,
   type Caller,
+  createRecord,
   defineTool,
   fieldsOf,
   guide,
   nextCursor,
   pageInput,
-  readMade,
   readPage,
   readRoute,
   reads,
@@ -94,7 +94,7 @@ const simulate = defineTool({
     const body = { ...order, on_duplicate: 'confirm' }
     const decide = async () =>
       answered(WireSimulation, await caller.call({ method: 'POST', path: '/v1/spending-policies/simulate', body }))
-    const answer = await settledAfter(caller, wait_seconds, await decide(), {
+    const answer = await settledAfter(caller, wait_seconds, {
       isOpen: (one) => one.outcome === 'deny' && afterDenial(one) === 'wait',
       again: decide,
     })
@@ -168,12 +168,9 @@ const create = defineTool({
     if (doubt && !(await isUsed(caller, idempotencyKey))) return doubtfulOutcome(caller, body, payee, doubt)
     // A model repeats calls, naming the earlier payment itself, so an intended second payment requires a person's approval.
     const on_duplicate = body.duplicate_of === undefined ? 'confirm' : 'require_approval'
-    const answer = await caller.call({ method: 'POST', path: '/v1/payments', body: { ...body, on_duplicate }, idempotencyKey })
-    const payment = answered(WirePayment, answer)
-    // A replayed response shows the payment as it was at first. Its status may have changed since.
-    const now = () => readMade(caller, WirePayment, `/v1/payments/${payment.id}`, payment)
-    const first = answer.replayed ? await now() : payment
-    return outcomeOf(caller, await settledAfter(caller, wait_seconds, first, { isOpen: isUnderWay, again: now }))
+    const request = { path: '/v1/payments', body: { ...body, on_duplicate }, idempotencyKey }
+    const { first, again } = await createRecord(caller, WirePayment, request)
+    return outcomeOf(caller, await settledAfter(caller, wait_seconds, { first, isOpen: isUnderWay, again }))
   },
   refused: refusedOutcome,
 })
@@ -189,7 +186,7 @@ const get = defineTool({
   output: PaymentOutcome,
   run: async ({ payment_id, wait_seconds }, caller) => {
     const again = () => read(caller, payment_id)
-    return outcomeOf(caller, await settledAfter(caller, wait_seconds, await again(), { isOpen: isUnderWay, again }))
+    return outcomeOf(caller, await settledAfter(caller, wait_seconds, { isOpen: isUnderWay, again }))
   },
 })
 
