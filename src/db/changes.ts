@@ -17,14 +17,12 @@ export const changeParameters = {
   since: 'timestamptz',
   seen: 'xid8',
   settled: 'xid8',
-  afterTransaction: 'xid8',
-  afterId: 'uuid',
+  transaction: 'xid8',
+  id: 'uuid',
   take: 'rows',
 } as const
 
-export const changeValues = ({ position, since, settled, take }: ChangesRequest) => ({
-  ...{ since, settled, take, seen: position.seen, afterTransaction: position.transaction, afterId: position.id },
-})
+export const changeValues = ({ position, ...rest }: ChangesRequest) => ({ ...rest, ...position })
 
 /** Reads one page, oldest change first. */
 export const inOrderOfChange = <Query>(
@@ -37,7 +35,7 @@ export const inOrderOfChange = <Query>(
     .where(
       and(
         ownedBy(workspaceId, at.workspaceId),
-        sql`(${workspaceId}, ${changed}, ${id}) > (${at.workspaceId}, ${at.afterTransaction}, ${at.afterId})`,
+        sql`(${workspaceId}, ${changed}, ${id}) > (${at.workspaceId}, ${at.transaction}, ${at.id})`,
         sql`${changed} < ${at.settled}`,
         sql`(${updatedAt} > ${at.since} or ${changed} >= ${at.seen})`,
         condition,

@@ -31,12 +31,8 @@ export type RecoveryPoint = ReturnType<typeof createRecoveryPoint>
 
 export const createRecoveryPoint = (clock: Clock) => {
   const nowMs = () => clock.now().getTime()
-  const kinds: Record<RecoveryPointKind, Map<string, TrackedWrite>> = {
-    audit: new Map(),
-    sent: new Map(),
-    seal: new Map(),
-    key: new Map(),
-  }
+  const writesOf = () => new Map<string, TrackedWrite>()
+  const kinds = { audit: writesOf(), sent: writesOf(), seal: writesOf(), key: writesOf() }
   let serverPosition: ServerPosition | undefined
   let reached = 0n
   let file: RecoveryPointFile | undefined

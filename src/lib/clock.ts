@@ -49,15 +49,8 @@ export const endOfDay = (time: Date): Date => new Date(Math.ceil(time.getTime() 
 /** The earlier of two times. Null means never. */
 export const earlier = (a: Date, b: Date | null): Date => (b !== null && b < a ? b : a)
 
-/** Caches the last text, because a transaction writes a single instant, which its records contain several times. */
-let last = { ms: Number.NaN, text: '' }
-
 /** Formats a time as RFC 3339 in UTC, with milliseconds. */
-export const isoTime = (time: Date): string => {
-  const ms = time.getTime()
-  if (ms !== last.ms) last = { ms, text: time.toISOString() }
-  return last.text
-}
+export const isoTime = (time: Date): string => time.toISOString()
 export const isoTimeOrNull = (time: Date | null): string | null => (time ? time.toISOString() : null)
 
 export const dateAfter = (date: string, days: number): string =>

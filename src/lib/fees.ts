@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Minor, minorPattern } from './money.ts'
 import { type RailName, railNames } from './rail-names.ts'
+import { repeatedName } from './repeated-name.ts'
 
 /** A payment of at most `upToMinor` costs `feeMinor`. `upToMinor` null: any amount. */
 type Band = { upToMinor: Minor | null; feeMinor: Minor }
@@ -40,14 +41,6 @@ const known = z.strictObject(Object.fromEntries(railNames.map((rail) => [rail, b
 
 const form = `must be JSON such as {"${railNames[1]}": [{"up_to_minor": "100000", "fee_minor": "1500"}, {"up_to_minor": null, "fee_minor": "3000"}]}`
 
-/** Rejects JSON with a repeated name, because the last of the values would silently win. */
-const withoutRepeats = (text: string, tariff: unknown): unknown => {
-  const names = [...text.matchAll(/"(\w+)"\s*:\s*\[/g)].map(([, name = '']) => name)
-  const repeated = names.find((name, index) => names.indexOf(name) < index)
-  if (repeated !== undefined) throw new Error(`names ${repeated} twice`)
-  return tariff
-}
-
 /** @throws Error with a sentence that describes the problem */
 export const parseTariff = (text: string): Tariff => {
   let given: unknown
@@ -56,7 +49,9 @@ export const parseTariff = (text: string): Tariff => {
   } catch {
     throw new Error(form)
   }
-  const parsed = known.safeParse(withoutRepeats(text, given))
+  const repeated = repeatedName(text)
+  if (repeated !== undefined) throw new Error(`names ${repeated} twice`)
+  const parsed = known.safeParse(given)
   if (parsed.success) return parsed.data as Tariff
   const [issue] = parsed.error.issues
   if (!issue || (issue.path.length === 0 && issue.code !== 'unrecognized_keys')) throw new Error(form)
