@@ -1,12 +1,10 @@
 import { StartupError } from '../lib/errors.ts'
 import { withClient } from './start.ts'
 
-/** Bits of `pg_trigger.tgtype`. */
-const refusedBy = [
-  [8, 'delete'],
-  [16, 'update'],
-  [32, 'truncate'],
-] as const
+/** Rights that the triggers on a table refuse, by the bits of their type. */
+const refusedRights = `select format('revoke %s on %s from %I', concat_ws(', ', case when tgtype & 8 > 0 then 'delete' end,
+   case when tgtype & 16 > 0 then 'update' end, case when tgtype & 32 > 0 then 'truncate' end), tgrelid::regclass, $1::text) as revoke
+  from pg_trigger where tgfoid = 'refuse_change'::regproc`
 
 /**
  * Grants the running service's role its privileges. The tables' owner runs the migrations. The role can read and write rows,
@@ -21,20 +19,12 @@ export const grantServiceRole = (url: string, role: string): Promise<void> =>
         `Role ${role} does not exist: create it (create role ${role} login password '…'), then run this again.`,
       )
     const name = client.escapeIdentifier(role)
-    await client.query('begin')
-    await client.query(`grant usage on schema public, drizzle to ${name}`)
-    await client.query(`grant select on drizzle.__drizzle_migrations to ${name}`)
-    await client.query(`grant select, insert, update, delete on all tables in schema public to ${name}`)
-    await client.query(`grant usage, select on all sequences in schema public to ${name}`)
-    await client.query(
-      `grant execute on function create_periods(text, text, timestamptz, timestamptz), drop_periods(text, timestamptz, boolean) to ${name}`,
-    )
-    const { rows } = await client.query<{ table: string; type: number }>(
-      `select tgrelid::regclass::text as table, tgtype::int as type from pg_trigger where tgfoid = 'refuse_change'::regproc`,
-    )
-    for (const { table, type } of rows) {
-      const refused = refusedBy.flatMap(([bit, right]) => ((type & bit) === 0 ? [] : [right]))
-      await client.query(`revoke ${refused.join(', ')} on ${table} from ${name}`)
-    }
-    await client.query('commit')
+    await client.query(`begin;
+      grant usage on schema public, drizzle to ${name};
+      grant select on drizzle.__drizzle_migrations to ${name};
+      grant select, insert, update, delete on all tables in schema public to ${name};
+      grant usage, select on all sequences in schema public to ${name};
+      grant execute on function create_periods(text, text, timestamptz, timestamptz), drop_periods(text, timestamptz, boolean) to ${name}`)
+    const { rows } = await client.query<{ revoke: string }>(refusedRights, [role])
+    await client.query([...rows.map(({ revoke }) => revoke), 'commit'].join(';\n'))
   })
