@@ -1,16 +1,14 @@
 import { z } from 'zod'
-import { permissions } from '../auth/permissions.ts'
 import { errorCodes } from '../errors/catalogue.ts'
-import { errorReasons } from '../lib/conflict-reasons.ts'
-import type { DetailName } from '../lib/errors.ts'
-import { minorPattern } from '../lib/money.ts'
+import { errorReasons } from './conflict-reasons.ts'
+import { minorPattern } from './money.ts'
 
 const FieldProblem = z.object({
   path: z.string().meta({ description: 'The path, such as `spending_controls.daily_limit_minor`.', example: 'amount_minor' }),
   message: z.string().meta({ example: 'has no decimal point: 50.00 is "5000" in minor units' }),
 })
 
-const text = (description: string, more: object = {}) =>
+export const text = (description: string, more: object = {}) =>
   z
     .string()
     .optional()
@@ -59,7 +57,8 @@ const ItemProblem = z.looseObject({
   fix: text('How to fix the problem, in one sentence.'),
 })
 
-const details = {
+/** The details of a refusal, as the API document describes them. */
+export const details = {
   fields: listOf(FieldProblem, 'Only for 400 errors: problems by field, up to 100.'),
   items: listOf(ItemProblem, 'Only for payment batches: problems by item, up to 100.'),
   more: count('The number of problems that are not listed.'),
@@ -82,7 +81,7 @@ const details = {
   your_decision: text('Only for `decided`: your earlier decision.'),
   decided_by: text('Only for `decided`: the account that made the last decision.'),
   decided_at: time('Only for `decided`: the time of the last decision.'),
-  required_permission: text('The permission that the credential lacks.', { enum: permissions }),
+  required_permission: text('The permission that the credential lacks.'),
   capability: text('The capability that is disabled for the account.'),
   decision: z.unknown().optional().meta({ documentedAs: 'Decision', description: 'Only for `policy_denied`: the decision.' }),
   amount_minor: minor('Only for `insufficient_funds`: the amount of the payment, without its fee.'),
@@ -99,20 +98,4 @@ const details = {
   recovered_address: z.string().nullable().optional().describe('Only for `invalid_signature`: the signing wallet.'),
   expected: z.record(z.string(), z.unknown()).optional().describe('Only for `invalid_signature`: the expected values.'),
   actual: z.unknown().optional().describe('Only for `invalid_signature`: the value in the message.'),
-} satisfies Record<DetailName, z.ZodType>
-
-export const ErrorDetails = z
-  .looseObject({
-    request_id: z
-      .string()
-      .meta({ description: 'The ID of the request in the logs.', example: '5f1a2b9e-3f0c-4c57-9a6e-0d7c1f8e2b11' }),
-    doc_url: z.string().describe('A page that explains the error code and how to fix the problem.'),
-    param: text('The invalid field, parameter or header. Present only if exactly one is invalid.'),
-    ...details,
-  })
-  .meta({ id: 'ErrorDetails', description: 'Details that help to correct the request. New fields may be added.' })
-
-const known: ReadonlySet<string> = new Set(Object.keys(ErrorDetails.shape))
-
-/** Details that the API document does not declare, which a generated client would not expect. */
-export const undeclaredDetails = (given: object = {}): string[] => Object.keys(given).filter((name) => !known.has(name))
+}

@@ -1,47 +1,10 @@
 import { type ErrorCode, errorRow } from '../errors/catalogue.ts'
 import type { ConflictReason } from './conflict-reasons.ts'
+import type { details } from './error-details.ts'
 import { cleanText } from './text.ts'
 
-/** The details of a refusal. The API document describes each one, so add new details there too. */
-export type DetailName =
-  | 'fields'
-  | 'items'
-  | 'more'
-  | 'field'
-  | 'reason'
-  | 'existing_payment_id'
-  | 'existing_payment_batch_id'
-  | 'existing_topup_id'
-  | 'existing_beneficiary_id'
-  | 'existing'
-  | 'same_as_index'
-  | 'same_as_row'
-  | 'status'
-  | 'version'
-  | 'resolution'
-  | 'id'
-  | 'batch_id'
-  | 'payment_id'
-  | 'from'
-  | 'your_decision'
-  | 'decided_by'
-  | 'decided_at'
-  | 'required_permission'
-  | 'capability'
-  | 'decision'
-  | 'amount_minor'
-  | 'fee_minor'
-  | 'fees_minor'
-  | 'required_minor'
-  | 'available_minor'
-  | 'requested_minor'
-  | 'total_minor'
-  | 'max_age_seconds'
-  | 'proven_at'
-  | 'recovered_address'
-  | 'expected'
-  | 'actual'
-export type ErrorDetails = Partial<Record<DetailName, unknown>>
+/** Values for the details that `details` describes. */
+export type ErrorDetails = Partial<Record<keyof typeof details, unknown>>
 export type FieldError = { path: string; message: string }
 
 /** The metric label of each temporary failure, and the message for the caller. */

@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { adviceOf } from '../errors/advice.ts'
 import { type ErrorCode, errorRow, isErrorCode } from '../errors/catalogue.ts'
-import { Existing as ApiExisting } from '../http/error-details.ts'
 import type { InternalAnswer, InternalCall } from '../http/internal-call.ts'
 import { fieldErrors, sentences } from '../http/sentences.ts'
+import { Existing as ApiExisting } from '../lib/error-details.ts'
 import { Refusal, refuseFields } from '../lib/errors.ts'
 
 export type Caller = {

@@ -130,7 +130,7 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
       await service.stop()
       const undeclared = log.filter((line) => line.includes(undeclaredRefusal))
       if (undeclared.length > 0)
-        throw new Error(`add codes to the routes' \`refuses\`, details to error-details.ts: ${undeclared.join('')}`)
+        throw new Error(`add codes to the routes' \`refuses\`, details to lib/error-details.ts: ${undeclared.join('')}`)
       const traceless = log.filter((line) => line.includes(untraced))
       if (traceless.length > 0) throw new Error(`a write left neither an event nor an audit row: ${traceless.join('')}`)
       if (!options.provider) await sandbox.close()
