@@ -106,12 +106,7 @@ export const connect = (options: DatabaseOptions): Database => {
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   }
-  const pool = new pg.Pool({
-    pipeline: true,
-    ...connection,
-    max: options.poolSize,
-    idleTimeoutMillis: 10_000,
-  })
+  const pool = new pg.Pool({ pipeline: true, ...connection, max: options.poolSize, idleTimeoutMillis: 10_000 })
   const checkOut = (): Promise<pg.PoolClient> => {
     const start = performance.now()
     return pool.connect().finally(() => options.onPoolWait?.((performance.now() - start) / 1000))

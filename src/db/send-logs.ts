@@ -27,14 +27,16 @@ const endInOrder = statement('send_logs.end_in_order')`
   update send_logs l set stopped_at = clock_timestamp() where l.id = any($1) and not exists (select from rail_attempts a
      where a.sender_id = l.id and a.state = 'sending' and a.state <> 'resolved' and a.next_check_at is not null)`
 
-/** `unknown`: logs with attempts in progress, neither ended nor in $1. `unregistered`: an attempt names an unregistered log. */
+/**
+ * `unknown`: logs with attempts in progress, neither ended nor in $1. `unregistered`: an attempt names an unregistered log.
+ * `newest`: when another process last renewed its log, if that was within a minute.
+ */
 const look = statement('send_logs.look')`
   with live as materialized (select distinct sender_id as id from rail_attempts where state <> 'resolved' and next_check_at is not null and state <> 'recorded')
    select array(select id from live join send_logs l using (id) where l.stopped_at is null and id <> all($1::uuid[])) as unknown,
      exists (select from live left join send_logs l using (id) where l.id is null) as unregistered,
-     (select max(seen_at) from send_logs where stopped_at is null and id <> all($1::uuid[])) as newest,
-     coalesce((select max(seen_at) from send_logs where stopped_at is null and id <> all($1::uuid[])) > clock_timestamp() - interval '1 minute', false) as recent`
-type Look = { unknown: Uuid[]; unregistered: boolean; newest: Date | null; recent: boolean }
+     (select max(seen_at) from send_logs where stopped_at is null and id <> all($1::uuid[]) and seen_at > clock_timestamp() - interval '1 minute') as newest`
+type Look = { unknown: Uuid[]; unregistered: boolean; newest: Date | null }
 
 const renewEveryMs = 2_000
 /** Every live process renews its log within this time. */
@@ -61,7 +63,7 @@ export const createSendLogs = ({ db, logger }: { db: Db; logger: Logger }, sendL
           'payments are in progress whose process registered no send log: if this is a copy of the database, stop and run after-restore first',
         )
       if (!found || found.unknown.length === 0) return []
-      if (found.newest === null || !found.recent) return found.unknown
+      if (found.newest === null) return found.unknown
       first ??= { newest: found.newest, atMs: performance.now() }
       if (found.newest > first.newest) return []
       return performance.now() - first.atMs < patienceMs ? undefined : found.unknown
