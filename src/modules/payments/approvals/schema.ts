@@ -2,56 +2,40 @@ import { z } from 'zod'
 import { Assertion } from '../../../auth/passkey.ts'
 import { WalletAddress, WalletSignature } from '../../../auth/wallet.ts'
 import { approvalChoices } from '../../../db/tables/approvals.ts'
-import { approvalStatuses, paymentBatchStatuses, paymentStatuses } from '../../../db/transitions.ts'
+import { approvalStatuses } from '../../../db/transitions.ts'
 import { PageQuery } from '../../../http/pagination.ts'
 import { BodyIn, IdOut, MessageDigest, MinorOut, RecordOut, SignedMinorOut, Text, TimeOut } from '../../../http/wire.ts'
 import { approvalProofs } from '../../../lib/policy-answers.ts'
 import { railNames } from '../../../lib/rail-names.ts'
 import { Verification } from '../../beneficiaries/schema.ts'
+import { CreatorOut } from '../../creators.ts'
 import { Decision, Warning } from '../../policies/schema.ts'
-import { Fact } from '../schema.ts'
+import { PaymentBatch } from '../batch/schema.ts'
+import { Fact, Payment } from '../schema.ts'
 
 const ExecuteAt = TimeOut.nullish().describe('When a scheduled payment is sent; null if it is sent once it is approved.')
 
-export const PaymentSummary = RecordOut('PaymentSummary', {
-  id: IdOut('payment'),
-  workspace_id: IdOut('workspace'),
-  status: z.enum(paymentStatuses),
-  amount_minor: MinorOut,
-  fee_minor: MinorOut.describe('The fee, charged in addition to the amount.'),
-  currency: z.string(),
-  beneficiary: z.object({
-    id: IdOut('beneficiary'),
-    display_name: z.string(),
-    payment_rail: z.enum(railNames),
-    destination_mask: z.string(),
-    first_payment: z.boolean().describe('This is the first payment from this workspace to this destination.'),
-  }),
-  payment_type: z.string(),
-  account_reference: z.string().nullable(),
-  narrative: z.string().nullable(),
-  execute_at: ExecuteAt,
-  initiated_by: z.object({ account_id: IdOut('account'), grant_id: IdOut('grant').nullable(), label: z.string().nullable() }),
-  decision: Decision,
-  created_at: TimeOut,
+export const PaymentSummary = Payment.pick({
+  ...{ id: true, workspace_id: true, status: true, amount_minor: true, fee_minor: true, currency: true },
+  ...{ payment_type: true, account_reference: true, narrative: true, initiated_by: true, decision: true, created_at: true },
 })
+  .extend({
+    beneficiary: Payment.shape.beneficiary.extend({
+      payment_rail: z.enum(railNames),
+      first_payment: z.boolean().describe('This is the first payment from this workspace to this destination.'),
+    }),
+    execute_at: ExecuteAt,
+  })
+  .meta({ id: 'PaymentSummary' })
 
 export type PaymentSummary = z.output<typeof PaymentSummary>
 
-export const BatchSummary = RecordOut('PaymentBatchSummary', {
-  id: IdOut('payment_batch'),
-  workspace_id: IdOut('workspace'),
-  status: z.enum(paymentBatchStatuses),
-  name: z.string().nullable(),
-  items_count: z.number().int(),
-  total_minor: MinorOut.describe('The total amount, without fees.'),
-  fees_minor: MinorOut.describe('The total fees.'),
-  currency: z.string(),
-  merkle_root: z.string(),
-  execute_at: ExecuteAt,
-  initiated_by: z.object({ account_id: IdOut('account'), grant_id: IdOut('grant').nullable(), label: z.string().nullable() }),
-  created_at: TimeOut,
+export const BatchSummary = PaymentBatch.pick({
+  ...{ id: true, workspace_id: true, status: true, name: true, items_count: true },
+  ...{ total_minor: true, fees_minor: true, currency: true, merkle_root: true, created_at: true },
 })
+  .extend({ execute_at: ExecuteAt, initiated_by: CreatorOut })
+  .meta({ id: 'PaymentBatchSummary' })
 
 const ApprovalWarning = z.union([
   Warning,

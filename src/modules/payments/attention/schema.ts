@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { IdOut, MinorOut, TimeOut } from '../../../http/wire.ts'
+import { CreatorOut } from '../../creators.ts'
 import { RefusedPayment } from '../refusals/schema.ts'
 
 const Count = z.number().int().describe('The number of payments.')
@@ -9,7 +10,6 @@ const Payee = z
     display_name: z.string().describe('The current name of the beneficiary.'),
   })
   .describe('The beneficiary.')
-const { initiated_by: By } = RefusedPayment.shape
 
 export const UnknownPayments = z
   .object({
@@ -26,7 +26,7 @@ export const RepeatedPayments = z
     count: Count,
     beneficiary: Payee,
     amount_minor: MinorOut.describe('The amount of each payment.'),
-    by: By,
+    by: CreatorOut,
     first_at: TimeOut.describe('When the first of these payments was made.'),
     last_at: TimeOut.describe('When the last of these payments was made.'),
   })
@@ -36,7 +36,7 @@ export const RefusedPayments = z
   .object({
     kind: z.literal('refused_payments').describe('Payments were requested and refused.'),
     count: Count,
-    by: By,
+    by: CreatorOut,
     last: RefusedPayment.pick({ id: true, amount_minor: true, message: true, created_at: true })
       .extend({ beneficiary: Payee.nullable() })
       .describe('The most recent one.'),

@@ -165,13 +165,9 @@ export const PaymentBatch = z
   })
 export type PaymentBatch = z.output<typeof PaymentBatch>
 
-export const PaymentBatchPreview = z
-  .object({
+export const PaymentBatchPreview = PaymentBatch.pick({ items_count: true, total_minor: true, fees_minor: true, currency: true })
+  .extend({
     status: z.enum(['scheduled', 'pending_approval', 'processing']).describe('The status that the batch would have.'),
-    items_count: z.number().int(),
-    total_minor: MinorOut.describe('The total amount, without fees.'),
-    fees_minor: MinorOut.describe('The total fees.'),
-    currency: z.string(),
     required_approvals: z.number().int(),
     new_payees_count: z.number().int().describe('The number of beneficiaries that would be created.'),
     warnings: z

@@ -6,6 +6,7 @@ import { transferKinds } from '../../../ledger/reports.ts'
 import { approvalProofs } from '../../../lib/policy-answers.ts'
 import { railNames } from '../../../lib/rail-names.ts'
 import { LogHead, RowProof } from '../../proof/schema.ts'
+import { PaymentSummary } from '../approvals/schema.ts'
 import { Payment } from '../schema.ts'
 
 const Signed = z.object({ signer: z.string(), signature: z.string(), message: z.string() })
@@ -33,12 +34,7 @@ export const Receipt = RecordOut('PaymentReceipt', {
   issuer: z.string(),
   issued_at: TimeOut,
   payment: Payment.describe('The payment of the receipt.'),
-  beneficiary: z.object({
-    id: IdOut('beneficiary'),
-    display_name: z.string(),
-    payment_rail: z.enum(railNames),
-    destination_mask: z.string(),
-  }),
+  beneficiary: PaymentSummary.shape.beneficiary.omit({ first_payment: true }),
   policies: z
     .array(
       z.object({

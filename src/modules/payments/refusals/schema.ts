@@ -2,19 +2,14 @@ import { z } from 'zod'
 import { errorCodes } from '../../../errors/catalogue.ts'
 import { PageQuery } from '../../../http/pagination.ts'
 import { IdIn, IdOut, MinorOut, TimeIn, TimeOut } from '../../../http/wire.ts'
+import { CreatorOut } from '../../creators.ts'
 import { Decision } from '../../policies/schema.ts'
 
 export const RefusedPayment = z
   .object({
     id: IdOut('payment_refusal').describe('The ID of the refused payment. No payment was created.'),
     workspace_id: IdOut('workspace').describe('The workspace that would have paid.'),
-    initiated_by: z
-      .object({
-        account_id: IdOut('account').describe('The account that requested it.'),
-        grant_id: IdOut('grant').nullable().describe('The grant of the API key or agent; null for a person.'),
-        label: z.string().nullable().describe('The name of the key or agent.'),
-      })
-      .describe('The requester.'),
+    initiated_by: CreatorOut,
     beneficiary: z
       .object({
         id: IdOut('beneficiary').describe('The ID of the beneficiary.'),
