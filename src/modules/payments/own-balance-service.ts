@@ -1,4 +1,5 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Tx } from '../../db/client.ts'
 import { prepareWrite } from '../../db/prepare-write.ts'
 import { approvals } from '../../db/tables/approvals.ts'
@@ -11,43 +12,24 @@ import { moveCounters } from './evaluation/counters.ts'
 
 const key = { workspaceId: 'uuid', holder: 'uuid', from: 'uuid' } as const
 
+type Owned = PgTable & { workspaceId: PgColumn; accountId: PgColumn }
+
+const follow = (table: Owned, name: string, isScheduled: SQL) =>
+  prepareWrite(`${name}.follow_balance`, key, (orm, param) =>
+    orm
+      .update<PgTable>(table)
+      .set({ accountId: sql`${param.holder}` })
+      .where(and(eq(table.workspaceId, param.workspaceId), eq(table.accountId, param.from), isScheduled)),
+  )
+
 const moves = [
-  prepareWrite('approvals.follow_balance', key, (orm, param) =>
-    orm
-      .update(approvals)
-      .set({ accountId: sql`${param.holder}` })
-      .where(
-        and(
-          eq(approvals.workspaceId, param.workspaceId),
-          eq(approvals.accountId, param.from),
-          sql`${approvals.paymentId} in (select p.id from payments p where p.workspace_id = ${param.workspaceId} and p.status = 'scheduled')`,
-        ),
-      ),
+  follow(
+    approvals,
+    'approvals',
+    sql`${approvals.paymentId} in (select p.id from payments p where p.workspace_id = ${approvals.workspaceId} and p.status = 'scheduled')`,
   ),
-  prepareWrite('payment_batches.follow_balance', key, (orm, param) =>
-    orm
-      .update(paymentBatches)
-      .set({ accountId: sql`${param.holder}` })
-      .where(
-        and(
-          eq(paymentBatches.workspaceId, param.workspaceId),
-          eq(paymentBatches.accountId, param.from),
-          sql`${paymentBatches.status} = 'scheduled'`,
-        ),
-      ),
-  ),
-  prepareWrite('payments.follow_balance', key, (orm, param) =>
-    orm
-      .update(payments)
-      .set({ accountId: sql`${param.holder}` })
-      .where(
-        and(
-          eq(payments.workspaceId, param.workspaceId),
-          eq(payments.accountId, param.from),
-          sql`${payments.status} = 'scheduled'`,
-        ),
-      ),
-  ),
+  follow(paymentBatches, 'payment_batches', sql`${paymentBatches.status} = 'scheduled'`),
+  follow(payments, 'payments', sql`${payments.status} = 'scheduled'`),
 ]
 
 /**
