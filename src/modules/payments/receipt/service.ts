@@ -118,70 +118,58 @@ const readPolicies = async (db: Db, { policy_versions: decided }: Decision): Pro
  * head and seals are read once, and a batch's tree once while its items follow each other.
  */
 export const createReceipts = (db: Db, deps: ReceiptParts, workspaceId: Uuid) => {
-  const head = readLogHead(db)
-  const signed = head.then((read) => signHead(deps.config, deps.receiptKeys, read))
-  const prove = createProver(db, head)
+  const logHead = readLogHead(db)
+  const signed = logHead.then((read) => signHead(deps.config, deps.receiptKeys, read))
+  const prove = createProver(db, logHead)
   let last: { batchId: Uuid; tree: Promise<Tree> } | undefined
   const treeOfBatch = (batchId: Uuid): Promise<Tree> => {
     if (last?.batchId !== batchId) last = { batchId, tree: readTree(db, batchId) }
     return last.tree
   }
-  return (paymentId: Uuid) => buildReceipt({ db, deps, workspaceId, prove, treeOfBatch, signed }, paymentId)
-}
-
-type Reading = {
-  db: Db
-  deps: ReceiptParts
-  workspaceId: Uuid
-  prove: ReturnType<typeof createProver>
-  treeOfBatch: (batchId: Uuid) => Promise<Tree>
-}
-const buildReceipt = async (
-  { db, deps, workspaceId, prove, treeOfBatch, signed }: Reading & { signed: Promise<ReturnType<typeof signHead>> },
-  paymentId: Uuid,
-): Promise<Receipt | undefined> => {
-  const [payment, transfers, audit, head] = await Promise.all([
-    findPayment(db, { workspaceId, id: paymentId }),
-    listTransfers(db, paymentId),
-    db.run(auditOf, { paymentId }),
-    signed,
-  ])
-  if (!payment) return undefined
-  const wire = presentPayment(payment)
-  const { approvalId, mandateId, beneficiaryId } = payment
-  const decided = audit.filter(({ action }) => action === 'payment.create')
-  const inputs = decided.at(payment.snapshot.due_decision ? -1 : 0)?.inputs
-  const [beneficiary, policies, proofs, approval, mandate, batch] = await Promise.all([
-    findBeneficiary(db, workspaceId, beneficiaryId),
-    readPolicies(db, wire.decision),
-    prove(audit),
-    approvalId && findApproval(db, approvalId),
-    mandateId && findMandate(db, mandateId, workspaceId),
-    payment.batchId === null ? null : treeOfBatch(payment.batchId),
-  ])
-  const body: Body = {
-    type: 'payment_receipt',
-    version: 2,
-    issuer: deps.config.publicUrl,
-    issued_at: isoTime(deps.clock.now()),
-    payment: wire,
-    beneficiary: shownPayee(assertPresent(beneficiary, 'a payment has no beneficiary')),
-    policies,
-    decision_inputs: inputs ? { ...inputs } : null,
-    approval: approval ? presentSigned(approval) : null,
-    batch: batch && presentBatch(batch, payment.batchIndex),
-    mandate: mandate ? shownMandate(mandate) : null,
-    ledger_transfers: transfers.map((transfer) =>
-      shownTransfer(transfer, { ends: transfer.pendingId && formatId('ledger', transfer.pendingId) }),
-    ),
-    rail: { name: payment.rail, receipt: payment.providerReceipt },
-    audit: {
-      head,
-      rows: audit.map(({ id, action, at }, index) => {
-        const proof = proofs[index]
-        return { id: formatId('audit', id), action, at: isoTime(at), proof: proof ? presentProof(proof) : null }
-      }),
-    },
+  return async (paymentId: Uuid): Promise<Receipt | undefined> => {
+    const [payment, transfers, audit, head] = await Promise.all([
+      findPayment(db, { workspaceId, id: paymentId }),
+      listTransfers(db, paymentId),
+      db.run(auditOf, { paymentId }),
+      signed,
+    ])
+    if (!payment) return undefined
+    const wire = presentPayment(payment)
+    const { approvalId, mandateId, beneficiaryId } = payment
+    const decided = audit.filter(({ action }) => action === 'payment.create')
+    const inputs = decided.at(payment.snapshot.due_decision ? -1 : 0)?.inputs
+    const [beneficiary, policies, proofs, approval, mandate, batch] = await Promise.all([
+      findBeneficiary(db, workspaceId, beneficiaryId),
+      readPolicies(db, wire.decision),
+      prove(audit),
+      approvalId && findApproval(db, approvalId),
+      mandateId && findMandate(db, mandateId, workspaceId),
+      payment.batchId === null ? null : treeOfBatch(payment.batchId),
+    ])
+    const body: Body = {
+      type: 'payment_receipt',
+      version: 2,
+      issuer: deps.config.publicUrl,
+      issued_at: isoTime(deps.clock.now()),
+      payment: wire,
+      beneficiary: shownPayee(assertPresent(beneficiary, 'a payment has no beneficiary')),
+      policies,
+      decision_inputs: inputs ? { ...inputs } : null,
+      approval: approval ? presentSigned(approval) : null,
+      batch: batch && presentBatch(batch, payment.batchIndex),
+      mandate: mandate ? shownMandate(mandate) : null,
+      ledger_transfers: transfers.map((transfer) =>
+        shownTransfer(transfer, { ends: transfer.pendingId && formatId('ledger', transfer.pendingId) }),
+      ),
+      rail: { name: payment.rail, receipt: payment.providerReceipt },
+      audit: {
+        head,
+        rows: audit.map(({ id, action, at }, index) => {
+          const proof = proofs[index]
+          return { id: formatId('audit', id), action, at: isoTime(at), proof: proof ? presentProof(proof) : null }
+        }),
+      },
+    }
+    return { ...body, jws: signDocument(deps.receiptKeys, body, 'payment-receipt') }
   }
-  return { ...body, jws: signDocument(deps.receiptKeys, body, 'payment-receipt') }
 }
