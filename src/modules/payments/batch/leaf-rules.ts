@@ -1,20 +1,14 @@
 import { canonicalJson } from '../../../lib/canonical.ts'
 import { leafHash, rootOf, treeOf } from '../../../lib/merkle.ts'
-import { formatMinor, type Minor } from '../../../lib/money.ts'
+import { formatMinor } from '../../../lib/money.ts'
+import type { PaymentRecord } from '../queries.ts'
 
-/** An item as the batch's Merkle tree binds it. */
-export type Leaf = {
+/** A payment as the batch's Merkle tree binds it. `destinationDigest`: a keyed digest that does not reveal the destination. */
+type Leaf = Pick<PaymentRecord, 'rail' | 'amountMinor' | 'currency' | 'accountReference' | 'narrative' | 'purposeCode'> & {
   index: number
   payeeName: string
-  rail: string
   destinationMask: string
-  /** A keyed digest: binds the destination without revealing it. */
   destinationDigest: string
-  amountMinor: Minor
-  currency: string
-  accountReference: string | null
-  narrative: string | null
-  purposeCode: string | null
 }
 
 /** Format version of new leaves. Version 1 had no narrative or purpose. A batch is verified with the leaves of its creation. */

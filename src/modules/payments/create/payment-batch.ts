@@ -67,7 +67,7 @@ const lineOf = (
   { payees, nonce, index }: { payees: ReadonlyMap<Uuid, PayeeRow>; nonce: string; index: number },
 ): { line: BatchLine; leaf: string } => {
   const payee = assertPresent(payees.get(payment.beneficiaryId), 'an accepted payment has no beneficiary')
-  const { beneficiaryId, rail, amountMinor, currency, accountReference, narrative, purposeCode } = payment
+  const { beneficiaryId, rail, amountMinor } = payment
   const { payeeId, displayName: payeeName, destinationMask, verification, reportedName, nameSource, lastAmountMinor } = payee
   const line: BatchLine = {
     ...{ beneficiaryId, payeeId, payeeName, rail, amountMinor, destinationMask },
@@ -77,8 +77,7 @@ const lineOf = (
     warnings: decision.warnings.map(presentWarning),
   }
   const destinationDigest = digestOf(deps, nonce, payee)
-  const paid = { rail, amountMinor, currency, accountReference, narrative, purposeCode }
-  return { line, leaf: leafText({ ...paid, index, payeeName, destinationMask, destinationDigest }) }
+  return { line, leaf: leafText({ ...payment, index, payeeName, destinationMask, destinationDigest }) }
 }
 
 type State = {
