@@ -71,9 +71,8 @@ const window = '90 minutes'
 const maxRead = 1_000
 
 /**
- * For each group of equal payments, finds the window with the most of them. A binary search in the sorted times finds each
- * window's start; a moving frame would read each row again for every end. `any(array[…])` hides the equality from the planner,
- * which would otherwise read the newest payments of all workspaces. `offset 0` makes each search run once.
+ * For each group of equal payments, finds the window with the most of them. `any(array[…])` hides the equality from the planner,
+ * which would otherwise read the newest payments of all workspaces.
  */
 const repeated = prepareText<Repeated>()(
   'attention.repeated',
@@ -83,23 +82,19 @@ const repeated = prepareText<Repeated>()(
      from payments p where p.workspace_id = any(array[key.workspace])
        and (p.workspace_id, p.id) > (key.workspace, ${inWorkspace.idBehind('key.workspace', 'key.since')})
      order by p.workspace_id desc, p.id desc limit ${maxRead}),
-   alike as (
-     select payee_id, amount_minor, initiator_account_id, grant_id, array_agg(created_at order by created_at, id) as times,
-       array_agg(beneficiary_id order by created_at, id) as beneficiary_ids
-     from newest where created_at > key.since and status not in ('rejected', 'cancelled', 'expired', 'failed')
-     group by 1, 2, 3, 4 having count(*) >= ${alikeFrom}),
+   counted as (
+     select n.*, count(*) over alike as within, first_value(created_at) over alike as first_at from newest n
+     where created_at > key.since and status not in ('rejected', 'cancelled', 'expired', 'failed')
+     window alike as (partition by payee_id, amount_minor, initiator_account_id, grant_id order by created_at
+       range between interval '${window}' preceding and current row)),
    longest as (
-     select a.amount_minor, a.initiator_account_id, a.grant_id, l.* from alike a cross join lateral (
-       select r.last_at, r.n - r.earlier as within, a.times[r.earlier + 1] as first_at, a.beneficiary_ids[r.n] as beneficiary_id
-       from (select at as last_at, n, width_bucket(at - interval '${window}' - interval '1 microsecond', a.times) as earlier
-         from unnest(a.times) with ordinality as t(at, n) offset 0) as r
-       order by within desc, last_at desc, r.n desc limit 1) as l
-     where l.within >= ${alikeFrom} order by l.within desc, l.last_at desc limit 5)
+     select distinct on (payee_id, amount_minor, initiator_account_id, grant_id) * from counted where within >= ${alikeFrom}
+     order by payee_id, amount_minor, initiator_account_id, grant_id, within desc, created_at desc, id desc)
    select l.within::int as count, b.id as "payeeId", b.display_name as "payeeName", l.amount_minor as "amountMinor",
-     l.initiator_account_id as "accountId", l.grant_id as "grantId", g.label, l.first_at as "firstAt", l.last_at as "lastAt"
-   from longest l cross join lateral (select id, display_name from beneficiaries where id = l.beneficiary_id offset 0) as b
-     left join lateral (select label from grants where id = l.grant_id offset 0) as g on true
-   order by l.within desc, l.last_at desc`,
+     l.initiator_account_id as "accountId", l.grant_id as "grantId", g.label, l.first_at as "firstAt", l.created_at as "lastAt"
+   from (select * from longest order by within desc, created_at desc limit 5) as l
+     join beneficiaries b on b.id = l.beneficiary_id left join grants g on g.id = l.grant_id
+   order by l.within desc, l.created_at desc`,
   'page',
 )
 
