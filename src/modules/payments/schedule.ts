@@ -76,20 +76,6 @@ const dueRequestOf = (payment: PaymentRecord, principal: Payer, mandateSignature
   traceparent: payment.traceparent,
 })
 
-/** Accepts a payment as decided and counts it: later payments are decided with the remaining limits and balance. */
-const acceptDue = (
-  { state }: DecisionState,
-  payment: PaymentRecord,
-  accepted: Accepted,
-  approvalId: PaymentRecord['approvalId'],
-): Accepted => {
-  countAccepted(state, accepted)
-  return {
-    ...accepted,
-    payment: { ...payment, ...holdIds(payment.feeMinor), countedDay: accepted.payment.countedDay, approvalId },
-  }
-}
-
 const decideDuePayment = (
   deployment: Deployment,
   state: DecisionState,
@@ -102,12 +88,18 @@ const decideDuePayment = (
   if (lost) return failed(lost)
   const decided = decideInTurn(state, deployment, { request: due, principal, index, at, isDue: true })
   if ('refusal' in decided) return failed(failureOf(decided))
+  // Counts the payment, because later ones are decided with the remaining limits and balance.
+  const accept = (changes: Partial<PaymentRecord>): Accepted => {
+    countAccepted(state.state, decided)
+    const { countedDay } = decided.payment
+    return { ...decided, payment: { ...payment, ...holdIds(payment.feeMinor), countedDay, ...changes } }
+  }
   if (decided.decision.outcome === 'allow' || covers(decided.decision, payment, authority))
-    return { payment, kind: 'send', accepted: acceptDue(state, payment, decided, payment.approvalId) }
+    return { payment, kind: 'send', accepted: accept({}) }
   // Scheduling requested no approval, so it is requested now. A batch item cannot wait for an approval by itself.
   if (payment.approvalId === null && payment.batchId === null) {
     const snapshot = { due_decision: presentDecision(decided.decision, payment.currency), ...payment.snapshot }
-    return { payment, kind: 'ask', accepted: acceptDue(state, { ...payment, snapshot }, decided, newId()) }
+    return { payment, kind: 'ask', accepted: accept({ snapshot, approvalId: newId() }) }
   }
   return failed(failure('policy_denied', null, 'It needs more approvals than were asked for when it was scheduled.'))
 }
