@@ -1,5 +1,5 @@
 import { type Statement, statement, type Tx } from '../db/client.ts'
-import { keyIsActive } from '../db/credential-life.ts'
+import { grantIsActive, keyIsActive } from '../db/credential-life.ts'
 import { conflict } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 
@@ -39,6 +39,15 @@ const bounds = {
     timed: true,
     sentence: 'At most 100 keys of one grant can be active at once: rotate without an overlap, or wait until an overlap ends.',
   },
+  /** Limits and requests are counted at the root. A grant has several active keys while a rotated key overlaps its successor. */
+  belowRoot: {
+    max: 100,
+    count: statement('bounds.below_root')`
+  select count(*)::int as count from (select from grants g left join api_keys k on k.grant_id = g.id and ${keyIsActive('k', '$3')}
+       where g.ancestor_ids[1] = $1 and ${grantIsActive('g', '$3')} limit $2) counted`,
+    timed: true,
+    sentence: 'At most 100 active keys and agents can be below one key: revoke some first.',
+  },
   identities: {
     max: 50,
     count: statement('bounds.identities')`
@@ -59,6 +68,14 @@ const bounds = {
   select count(*)::int as count from (select from beneficiaries b
        where b.workspace_id = $1 and b.archived_at is null limit $2) counted`,
     sentence: 'A workspace has at most 50,000 beneficiaries: archive some first.',
+  },
+  /** Bounds the work for each payment, which evaluates all active policies and names the deciding ones. */
+  policies: {
+    max: 100,
+    count: statement('bounds.policies')`
+  select count(*)::int as count from (select from spending_policies p
+       where p.workspace_id = $1 and p.archived_at is null limit $2) counted`,
+    sentence: 'A workspace has at most 100 active policies: archive some first.',
   },
 } as const satisfies Record<string, Bound>
 

@@ -398,8 +398,8 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'a hundred and one keys live below one',
     file: 'src/modules/delegation/grant-service.ts',
-    find: 'if (living >= maxBelowRoot)',
-    replace: 'if (living > maxBelowRoot)',
+    find: "await requireBound(tx, 'belowRoot', root)",
+    replace: "await requireBound(tx, 'keysOfGrant', root)",
     suite: 'test/delegation/api-keys/create.test.ts',
   },
   {

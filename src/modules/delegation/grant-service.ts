@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { effectivePermissions, type Permission, permissions, undelegable } from '../../auth/permissions.ts'
 import { type Principal, requireActiveAccount, requireFreshProof } from '../../auth/principal.ts'
 import { statement, type Tx } from '../../db/client.ts'
-import { grantIsActive, grantLife, keyIsActive } from '../../db/credential-life.ts'
+import { grantLife } from '../../db/credential-life.ts'
 import { insertRow, updateRow } from '../../db/prepare-write.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { appendEvents } from '../../events/append.ts'
@@ -10,7 +10,6 @@ import { audit } from '../../events/audit.ts'
 import { isoTimeOrNull } from '../../lib/clock.ts'
 import { conflict, found, invalidFields, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
-import { only } from '../../lib/lists.ts'
 import { controlContradictions } from '../../policy/limits.ts'
 import { everyPayee, totalStart } from '../../policy/scope-sql.ts'
 import { requireAllowable } from '../beneficiaries/queries.ts'
@@ -71,23 +70,10 @@ const endWithinParent = (principal: Principal, chain: readonly GrantRecord[], ex
 
 /** Maximum depth of a lineage. Each payment reads every grant of its lineage. */
 const maxDepth = 8
-const maxBelowRoot = 100
-
-/** A grant has several active keys while a rotated key overlaps with its successor. */
-const countBelow = statement('grants.count_below')`
-  select count(*)::int as living from grants g left join api_keys k on k.grant_id = g.id and ${keyIsActive('k', '$2')}
-  where g.ancestor_ids[1] = $1 and ${grantIsActive('g', '$2')}`
-
-/** Bounds the keys below a root, because limits and requests are counted at the root. The caller has locked its account. */
-const requireRoomBelow = async (tx: Tx, root: Uuid): Promise<void> => {
-  const { living } = only(await tx.query<{ living: number }>(countBelow, [root, tx.at]))
-  if (living >= maxBelowRoot)
-    throw conflict(`At most ${maxBelowRoot} active keys and agents can be below one key: revoke some first.`, 'limit_reached')
-}
 
 /** For a key that remains active beside its successor. */
 export const requireRoomForOverlap = async (tx: Tx, { id, accountId, ancestorIds: [root] }: GrantRecord): Promise<void> => {
-  if (root !== undefined) return requireRoomBelow(tx, root)
+  if (root !== undefined) return requireBound(tx, 'belowRoot', root)
   await requireBound(tx, 'rootKeys', accountId)
   await requireBound(tx, 'keysOfGrant', id)
 }
@@ -130,7 +116,7 @@ export const createGrant = async (tx: Tx, principal: Principal, input: NewGrant)
   }
   const [root] = lineage
   const requireRoom = async () => {
-    if (root !== undefined) await requireRoomBelow(tx, root)
+    if (root !== undefined) await requireBound(tx, 'belowRoot', root)
     else if (kind === 'api_key') await requireBound(tx, 'rootKeys', principal.accountId)
   }
   const [member, , chain, viewed] = await Promise.all([

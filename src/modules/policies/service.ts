@@ -1,14 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { and, eq, isNull, sql } from 'drizzle-orm'
 import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
 import { lockAccount } from '../../db/account-lock.ts'
-import { first, type Tx } from '../../db/client.ts'
-import { prepare } from '../../db/prepare.ts'
-import { spendingPolicies } from '../../db/tables/policies.ts'
+import type { Tx } from '../../db/client.ts'
 import { conflict } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { loosens } from '../../policy/limits.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
+import { requireBelowBound } from '../bounds.ts'
 import { createdBy, readCreator } from '../creators.ts'
 import { loosen, tighten } from './pending-change.ts'
 import { lockOwnPolicy, type PolicyRecord, presentPolicy, requireApprovers } from './queries.ts'
@@ -20,23 +18,6 @@ import { insertPolicy, nothingPending } from './write.ts'
 export const limitingGrant = ({ grant, permissions }: Pick<Principal, 'grant' | 'permissions'>): Uuid | null =>
   grant && !permissions.has('policy.manage') ? grant.id : null
 
-/** Bounds the work for each payment, which evaluates all active policies and names the deciding ones. */
-const maxActive = 100
-
-const countActive = prepare('policies.count_active', { workspaceId: 'uuid' }, (orm, param) =>
-  orm
-    .select({ active: sql<number>`count(*)::int` })
-    .from(spendingPolicies)
-    .where(and(eq(spendingPolicies.workspaceId, param.workspaceId), isNull(spendingPolicies.archivedAt))),
-)
-
-/** Runs under the account's lock, so that the second of two concurrent creations counts the first. */
-const requireRoom = async (tx: Tx, workspaceId: Uuid): Promise<void> => {
-  const row = await first(tx, countActive, { workspaceId })
-  if (row && row.active >= maxActive)
-    throw conflict(`A workspace has at most ${maxActive} active policies: archive some first.`, 'limit_reached')
-}
-
 export const createPolicy = async (tx: Tx, principal: Principal, input: CreatePolicy): Promise<PolicyRecord> => {
   const { at } = tx
   const { workspace } = principal
@@ -44,7 +25,7 @@ export const createPolicy = async (tx: Tx, principal: Principal, input: CreatePo
   const [, maker] = await Promise.all([
     lockAccount(tx, workspace.balanceAccountId),
     readCreator(tx, principal),
-    requireRoom(tx, workspace.id),
+    requireBelowBound(tx, 'policies', workspace.id),
     requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds, 'beneficiary_ids'),
     requireApprovers(tx, workspace.id, terms.approverIds),
   ])
