@@ -1,11 +1,11 @@
-import { eq, gte, lte, sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { Db } from '../../db/client.ts'
 import { createdBetween, newestFirst, ofLineage, ownedBy } from '../../db/list-queries.ts'
 import { prepare, type Values } from '../../db/prepare.ts'
 import { requestLog } from '../../db/tables/request-log.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import { presenter } from '../../http/presenter.ts'
-import { firstIdAt, timeOfId, type Uuid } from '../../lib/ids.ts'
+import type { Uuid } from '../../lib/ids.ts'
 import { LoggedRequest } from './schema.ts'
 
 type RequestRow = typeof requestLog.$inferSelect
@@ -15,9 +15,6 @@ const filters = {
   grantId: 'uuid?',
   statuses: 'int[]?',
   requestId: 'text?',
-  /** The range of ids that contains the request's entry. */
-  first: 'uuid?',
-  last: 'uuid?',
   createdAfter: 'timestamptz?',
   createdBefore: 'timestamptz?',
 } as const
@@ -31,8 +28,6 @@ const list = prepare('request_log.list', { accountId: 'uuid', ...filters, before
     param.within && ofLineage(requestLog.grantId, param.within),
     param.grantId && eq(requestLog.grantId, param.grantId),
     param.requestId && eq(requestLog.requestId, param.requestId),
-    param.first && gte(requestLog.id, param.first),
-    param.last && lte(requestLog.id, param.last),
     param.statuses && sql`${requestLog.status} between (${param.statuses})[1] and (${param.statuses})[2]`,
     createdBetween(
       { id: requestLog.id, at: requestLog.at, owner: { column: requestLog.accountId, id: param.accountId } },
@@ -41,17 +36,6 @@ const list = prepare('request_log.list', { accountId: 'uuid', ...filters, before
     ),
   ),
 )
-
-/**
- * The ids of a request and of its entry begin with their times, and no request takes an hour. In earlier versions, a request's id
- * was random.
- */
-export const ofRequest = (requestId: string) => {
-  if (!/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/.test(requestId)) return { requestId }
-  const began = timeOfId(requestId)
-  const at = (minutes: number) => firstIdAt(new Date(began.getTime() + minutes * 60_000))
-  return { requestId, first: at(-1), last: at(60) }
-}
 
 /** `within`: the grant of a delegated reader. `statuses`: the lowest and the highest HTTP status. */
 export const listRequests = (db: Db, accountId: Uuid, page: PageRequest, filter: Values<typeof filters>): Promise<RequestRow[]> =>

@@ -2,7 +2,7 @@ import type { App } from '../../http/app-type.ts'
 import { filtersOf, pageOf } from '../../http/pagination.ts'
 import { routesOf } from '../../http/routes.ts'
 import type { Parts } from '../parts.ts'
-import { listRequests, ofRequest, presentRequest } from './queries.ts'
+import { listRequests, presentRequest } from './queries.ts'
 import type { RequestLog } from './recorder.ts'
 import { ListRequests, LoggedRequest } from './schema.ts'
 
@@ -16,8 +16,8 @@ export const registerRequestLogRoutes = (app: App, deps: Parts & { requestLog: R
     querystring: ListRequests,
     response: { 200: pageOf(LoggedRequest) },
     of: ({ principal }) => principal.accountId,
-    read: async (page, { principal: { accountId, grant }, query: { request_id: requestId, status: statuses, ...asked } }) => {
-      const filter = { within: grant?.id ?? null, statuses, ...filtersOf(asked), ...(requestId && ofRequest(requestId)) }
+    read: async (page, { principal: { accountId, grant }, query: { status: statuses, ...asked } }) => {
+      const filter = { within: grant?.id ?? null, statuses, ...filtersOf(asked) }
       await deps.requestLog.flush()
       return listRequests(deps.db, accountId, page, filter)
     },
