@@ -227,9 +227,8 @@ export async function* evidenceFiles(signer: Signer, reader: Reader, opened: Ope
       files.push({ name, about, bytes, sha256: hash.digest('hex') })
     })(),
   })
-  const balances = of.workspaceId === null ? balancesOf(summary) : { opening_balance_minor: null, closing_balance_minor: null }
   yield noted(
-    { name: 'statement.json', content: whole(JSON.stringify({ ...stated, ...balances })) },
+    { name: 'statement.json', content: whole(JSON.stringify({ ...stated, ...balancesOf(opened) })) },
     'The opening and closing balances and the totals of the period. Balances are null if the workspace shares its balance.',
   )
   const columns = columnsOf(period.zones, config.CURRENCY, of.workspaceId === null)

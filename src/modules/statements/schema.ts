@@ -68,34 +68,28 @@ export const Period = z.object({
     ),
 })
 
-export const StatementEntry = RecordOut('StatementEntry', { ...entry, balance_after_minor: MinorOut })
-export const Statement = z
-  .object({
+const statement = <Entry extends z.ZodType, Balance extends z.ZodType>(item: Entry, balance: Balance) =>
+  z.object({
     ...Period.shape,
-    opening_balance_minor: MinorOut,
-    closing_balance_minor: MinorOut,
-    entries: z.array(StatementEntry),
+    opening_balance_minor: balance,
+    closing_balance_minor: balance,
+    entries: z.array(item),
     next_cursor: z.string().nullable(),
   })
-  .meta({
-    id: 'Statement',
-    description:
-      'The ledger entries of the account, oldest first. Held money has not left yet. The opening balance of a statement is the closing balance of the previous one.',
-  })
+
+export const StatementEntry = RecordOut('StatementEntry', { ...entry, balance_after_minor: MinorOut })
+export const Statement = statement(StatementEntry, MinorOut).meta({
+  id: 'Statement',
+  description:
+    'The ledger entries of the account, oldest first. Held money has not left yet. The opening balance of a statement is the closing balance of the previous one.',
+})
 
 const Hidden = MinorOut.nullable().describe('Null if the balance is shared or the caller may not see it.')
 
 export const WorkspaceStatementEntry = RecordOut('WorkspaceStatementEntry', { ...entry, balance_after_minor: Hidden })
-export const WorkspaceStatement = z
-  .object({
-    ...Period.shape,
-    opening_balance_minor: Hidden,
-    closing_balance_minor: Hidden,
-    entries: z.array(WorkspaceStatementEntry),
-    next_cursor: z.string().nullable(),
-  })
-  .meta({
-    id: 'WorkspaceStatement',
-    description:
-      'The ledger entries of the workspace balance, oldest first. For a shared balance, only the payments of the workspace and their returns.',
-  })
+export const WorkspaceStatement = statement(WorkspaceStatementEntry, Hidden).meta({
+  id: 'WorkspaceStatement',
+  description:
+    'The ledger entries of the workspace balance, oldest first. For a shared balance, only the payments of the workspace and their returns.',
+})
+export type WorkspaceStatement = z.output<typeof WorkspaceStatement>
