@@ -51,7 +51,7 @@ export type Places<P extends Parameters> = {
 
 /** A drizzle query builder with a complete query. */
 export type Complete = { toSQL: () => { sql: string; params: unknown[] } }
-type Select = Complete & { readonly _: { readonly result: readonly unknown[] } }
+export type Select = Complete & { readonly _: { readonly result: readonly unknown[] } }
 
 /** Fields of a query's rows. For a write with `returning`, drizzle exposes them only in its configuration. */
 const fieldsOf = (built: Complete): object => {

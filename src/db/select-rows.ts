@@ -1,9 +1,9 @@
-import { type AnyColumn, and, asc, eq, getTableColumns, type InferSelectModel, sql } from 'drizzle-orm'
+import { type AnyColumn, and, asc, eq, getTableColumns, type InferSelectModel, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable, QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Uuid } from '../lib/ids.ts'
 import { type Db, first } from './client.ts'
 import { newestFirst, ownedBy } from './list-queries.ts'
-import { type Parameters, type Places, prepare } from './prepare.ts'
+import { type Parameters, type Places, prepare, type RowOf, type Select } from './prepare.ts'
 import type { ConnectionMode } from './statement.ts'
 
 type Row<T extends PgTable> = InferSelectModel<T>
@@ -67,6 +67,12 @@ export const selectAmong = <T extends PgTable, const Name extends Column<T>>(
     orm.select().from(untyped).where(sql`${among} = any(${param.values})`),
   )
   return async (db, values) => (values.length === 0 ? [] : ((await db.run(query, { values })) as Row<T>[]))
+}
+
+/** Selects rows by a list of ids, as `build` says. An empty list needs no query. */
+export const selectByIds = <B extends Select>(name: string, build: (orm: QueryBuilder, ids: SQL) => B) => {
+  const query = prepare(name, { ids: 'uuid[]' }, (orm, param) => build(orm, param.ids))
+  return async (db: Db, ids: readonly Uuid[]): Promise<RowOf<typeof query>[]> => (ids.length === 0 ? [] : db.run(query, { ids }))
 }
 
 export const selectPage = <T extends PgTable & { id: PgColumn }>(

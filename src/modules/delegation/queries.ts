@@ -6,7 +6,7 @@ import { equalBytes, hashApiKey, type KeyStart } from '../../auth/secrets.ts'
 import { type Db, first, statement, type Tx } from '../../db/client.ts'
 import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { type Places, type Prepared, prepare, type Values } from '../../db/prepare.ts'
-import { selectAmong, selectPage, selectRow } from '../../db/select-rows.ts'
+import { selectAmong, selectByIds, selectPage, selectRow } from '../../db/select-rows.ts'
 import { auditLog } from '../../db/tables/events.ts'
 import { apiKeys, grants } from '../../db/tables/grants.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -117,24 +117,16 @@ export const lockGrantOfWorkspace = selectRow('grants.lock_in_workspace', grants
 
 const lockById = selectRow('grants.lock', grants, ['id'], { lock: 'update' })
 
-const lockByIds = prepare('grants.lock_these', { ids: 'uuid[]' }, (orm, param) =>
-  lockGrants(orm, sql`${grants.id} = any(${param.ids})`),
-)
-
 /** Locks the grants, ancestors first. */
-export const lockThese = async (tx: Tx, ids: readonly Uuid[]): Promise<GrantRecord[]> =>
-  ids.length === 0 ? [] : tx.run(lockByIds, { ids })
+export const lockThese = selectByIds('grants.lock_these', (orm, ids) => lockGrants(orm, sql`${grants.id} = any(${ids})`))
 
 export const lockGrant = async (tx: Tx, id: Uuid): Promise<GrantRecord> =>
   assertPresent(await lockById(tx, { id }), 'a grant that must exist is missing')
 
-const shareByIds = prepare('grants.share_chain', { ids: 'uuid[]' }, (orm, param) =>
-  orm.select().from(grants).where(sql`${grants.id} = any(${param.ids})`).orderBy(asc(depth)).for('share'),
-)
-
 /** Locks a lineage, root first, so that none of its grants can be revoked before the transaction ends. */
-export const shareChain = async (tx: Tx, lineage: readonly Uuid[]): Promise<GrantRecord[]> =>
-  lineage.length === 0 ? [] : tx.run(shareByIds, { ids: lineage })
+export const shareChain = selectByIds('grants.share_chain', (orm, ids) =>
+  orm.select().from(grants).where(sql`${grants.id} = any(${ids})`).orderBy(asc(depth)).for('share'),
+)
 
 const readGrant = selectRow('grants.ancestors', grants, ['id'])
 
@@ -214,12 +206,9 @@ export const keyList = prepare('api_keys.list', { ...scope, ...page }, 'page', (
   ),
 )
 
-const keysAmong = prepare('api_keys.by_ids', { ids: 'uuid[]' }, (orm, param) =>
-  keysWithGrants(orm).where(sql`${apiKeys.id} = any(${param.ids})`),
+export const listKeysWith = selectByIds('api_keys.by_ids', (orm, ids) =>
+  keysWithGrants(orm).where(sql`${apiKeys.id} = any(${ids})`),
 )
-
-export const listKeysWith = async (db: Db, ids: readonly Uuid[]): Promise<KeyWithGrant[]> =>
-  ids.length === 0 ? [] : db.run(keysAmong, { ids })
 
 export const listGrantsWith = selectAmong('grants.by_ids', grants, 'id')
 

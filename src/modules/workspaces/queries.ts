@@ -3,7 +3,7 @@ import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { type Db, first, type Tx } from '../../db/client.ts'
 import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { type Places, prepare } from '../../db/prepare.ts'
-import { selectAmong, selectPage, selectRow } from '../../db/select-rows.ts'
+import { selectAmong, selectByIds, selectPage, selectRow } from '../../db/select-rows.ts'
 import { accounts, identities } from '../../db/tables/accounts.ts'
 import { emailKeyOf } from '../../db/tables/columns.ts'
 import { balanceAccountSql, invitations, members, workspaces, workspaceTimeZones } from '../../db/tables/workspaces.ts'
@@ -31,17 +31,14 @@ const isHolder = sql`${accounts.id} = ${sql.raw(balanceAccountSql('workspaces'))
 const selectById = (orm: QueryBuilder, param: Places<{ id: 'uuid' }>) =>
   orm.select(workspaceColumns).from(workspaces).innerJoin(accounts, isHolder).where(eq(workspaces.id, param.id))
 
-const among = prepare('workspaces.by_ids', { ids: 'uuid[]' }, (orm, param) =>
+export const listWorkspacesWith = selectByIds('workspaces.by_ids', (orm, ids) =>
   orm
     .select(workspaceColumns)
     .from(workspaces)
     .innerJoin(accounts, isHolder)
-    .where(sql`${workspaces.id} = any(${param.ids})`)
+    .where(sql`${workspaces.id} = any(${ids})`)
     .orderBy(asc(workspaces.id)),
 )
-
-export const listWorkspacesWith = async (db: Db, ids: readonly Uuid[]): Promise<WorkspaceRecord[]> =>
-  ids.length === 0 ? [] : db.run(among, { ids })
 
 const byId = prepare('workspaces.by_id', { id: 'uuid' }, 'coalesced', selectById)
 
@@ -68,17 +65,14 @@ export const lockWorkspace = prepare('workspaces.lock', { id: 'uuid' }, (orm, pa
 )
 
 /** Locks workspaces in the order of their ids. */
-const lockAmong = prepare('workspaces.lock_these', { ids: 'uuid[]' }, (orm, param) =>
+export const lockWorkspaces = selectByIds('workspaces.lock_these', (orm, ids) =>
   orm
     .select({ id: workspaces.id, owningAccountId: workspaces.owningAccountId })
     .from(workspaces)
-    .where(sql`${workspaces.id} = any(${param.ids})`)
+    .where(sql`${workspaces.id} = any(${ids})`)
     .orderBy(asc(workspaces.id))
     .for('no key update'),
 )
-
-export const lockWorkspaces = async (tx: Tx, ids: readonly Uuid[]) =>
-  ids.length === 0 ? [] : tx.run(lockAmong, { ids: [...new Set(ids)] })
 
 export const shareWorkspace = prepare('workspaces.share', { id: 'uuid' }, (orm, param) =>
   selectById(orm, param).for('share', { of: workspaces }),
@@ -180,12 +174,9 @@ export const membershipsIn = prepare('members.of_account_in', { accountId: 'uuid
     .where(and(eq(members.accountId, param.accountId), sql`${members.workspaceId} = any(${param.ids})`)),
 )
 
-const membersAmong = prepare('members.by_ids', { ids: 'uuid[]' }, (orm, param) =>
-  named(orm).where(sql`${members.id} = any(${param.ids})`).orderBy(asc(members.id)),
+export const listMembersWith = selectByIds('members.by_ids', (orm, ids) =>
+  named(orm).where(sql`${members.id} = any(${ids})`).orderBy(asc(members.id)),
 )
-
-export const listMembersWith = async (db: Db, ids: readonly Uuid[]): Promise<NamedMember[]> =>
-  ids.length === 0 ? [] : db.run(membersAmong, { ids })
 
 /** The account of a membership. It is read before the locks, because that account's lock is one of them. */
 export const accountOfMember = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<Uuid[]> =>
