@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { BodyIn, IdOut, MessageDigest, MinorIn, MinorOut, RecordOut, TimeOut } from '../../http/wire.ts'
-import { signedText } from '../identity/passkeys/signed-text-service.ts'
+import { BodyIn, IdOut, MinorIn, MinorOut, RecordOut, TimeOut } from '../../http/wire.ts'
+import { confirmationOf } from '../identity/passkeys/signed-text-service.ts'
 import { WorkspaceView } from '../workspaces/schema.ts'
 
 export const SeparateBalance = BodyIn('SeparateBalance', {
@@ -24,12 +24,6 @@ export const SeparationView = WorkspaceView.extend({
   id: 'SeparationView',
 })
 
-export const ConfirmSeparation = BodyIn('ConfirmSeparation', {
-  ...signedText('pending_separation.message'),
-  message_digest: MessageDigest.optional().describe(
-    'The SHA-256 of the `pending_separation.message` that was shown, in hexadecimal. If the text has changed, the answer is 409, reason `message_changed`.',
-  ),
-})
-export type ConfirmSeparation = z.output<typeof ConfirmSeparation>
+export const ConfirmSeparation = confirmationOf('ConfirmSeparation', 'pending_separation.message')
 
 export type SeparationView = z.output<typeof SeparationView>

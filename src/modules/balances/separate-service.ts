@@ -24,6 +24,7 @@ import { balanceUpdated, openHolder } from '../identity/accounts/service.ts'
 import {
   askedThemselves,
   type Confirmation,
+  type ConfirmText,
   proveConfirmation,
   requireConfirmed,
 } from '../identity/passkeys/signed-text-service.ts'
@@ -33,7 +34,7 @@ import { presentWorkspace, shownOf, workspaceStatus } from '../workspaces/presen
 import { findMembership, findWorkspace, type WorkspaceRecord, workspacesOnBalance } from '../workspaces/queries.ts'
 import { giveOwnBalance, requireFinishedUpgrade } from '../workspaces/service.ts'
 import { viewMembership } from '../workspaces/view-service.ts'
-import { type ConfirmSeparation, PendingSeparation, type SeparationView } from './schema.ts'
+import { PendingSeparation, type SeparationView } from './schema.ts'
 
 type Separation = typeof balanceSeparations.$inferSelect
 type Using = Pick<Config, 'CURRENCY'>
@@ -238,7 +239,7 @@ export type SeparationConfirmation = Confirmation & { separation: Separation }
 export const proveSeparation = async (
   deps: Pick<Parts, 'config' | 'contractWallets' | 'db'>,
   { accountId, workspace }: Principal,
-  body: ConfirmSeparation,
+  body: ConfirmText,
 ): Promise<SeparationConfirmation | null> => {
   const separation = await findPending(deps.db, workspace)
   if (!separation) return null

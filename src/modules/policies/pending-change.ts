@@ -1,6 +1,5 @@
 import { isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import type { z } from 'zod'
 import { asksForTwo, countsUnder } from '../../auth/authority-sql.ts'
 import { decidingRoles, policyRoles } from '../../auth/permissions.ts'
 import { type Principal, requireFreshProof } from '../../auth/principal.ts'
@@ -9,7 +8,6 @@ import { type Db, inTx, statement, type Tx } from '../../db/client.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import { spendingPolicies } from '../../db/tables/policies.ts'
 import { balanceAccountSql } from '../../db/tables/workspaces.ts'
-import { BodyIn, MessageDigest } from '../../http/wire.ts'
 import { catchRefusal, conflict, found, permissionMissing, Refusal } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { assertPresent } from '../../lib/lists.ts'
@@ -19,9 +17,10 @@ import { type SweepDeps, sweepOf } from '../for-each-row.ts'
 import {
   askedThemselves,
   type Confirmation,
+  type ConfirmText,
+  confirmationOf,
   proveConfirmation,
   requireConfirmed,
-  signedText,
 } from '../identity/passkeys/signed-text-service.ts'
 import type { Parts } from '../parts.ts'
 import { recordSessionAct } from '../session-acts.ts'
@@ -34,13 +33,7 @@ import { archived, type Changer, changePolicy, newVersion, nothingPending, type 
 // One person cannot weaken a policy that requires two: the change waits a day, unless another approver confirms it. The resulting
 // terms are stored with their text (pending-result.ts), so exactly the terms in the text take effect.
 
-export const ConfirmChange = BodyIn('ConfirmPolicyChange', {
-  ...signedText('pending_change.message'),
-  message_digest: MessageDigest.optional().describe(
-    'The SHA-256 of the `pending_change.message` that was shown, in hexadecimal. If the text has changed since, the confirmation is refused: 409, reason `message_changed`.',
-  ),
-})
-export type ConfirmChange = z.output<typeof ConfirmChange>
+export const ConfirmChange = confirmationOf('ConfirmPolicyChange', 'pending_change.message')
 
 /**
  * Eligibility of a change to policy $1, requested by $2 and confirmed by $5 (null: not confirmed):
@@ -167,7 +160,7 @@ export const proveChange = async (
   deps: Pick<Parts, 'config' | 'contractWallets' | 'db'>,
   { accountId, workspace }: Principal,
   id: Uuid,
-  body: ConfirmChange,
+  body: ConfirmText,
 ): Promise<ChangeConfirmation | Refusal> => {
   const policy = await findPolicy(deps.db, { workspaceId: workspace.id, id })
   const pending = catchRefusal(() => requireText(requirePending(policy)))

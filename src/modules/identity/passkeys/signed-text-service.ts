@@ -3,6 +3,7 @@ import { Assertion, challengeFor } from '../../../auth/passkey.ts'
 import { sha256 } from '../../../auth/secrets.ts'
 import { namingForm, WalletAddress, WalletSignature } from '../../../auth/wallet.ts'
 import type { Tx } from '../../../db/client.ts'
+import { BodyIn, MessageDigest } from '../../../http/wire.ts'
 import { invalidFields, Refusal, wrongPasskey, wrongSignature } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Parts } from '../../parts.ts'
@@ -10,7 +11,7 @@ import { findIdentity, proveSigner, walletKey } from '../identities/queries.ts'
 import { provePasskey, recordPasskeyUse, type UsedPasskey } from './service.ts'
 
 /** Fields for signing a text with a passkey or a linked wallet. `text`: the API field that contains the text. */
-export const signedText = (text: string) => ({
+const signedText = (text: string) => ({
   passkey: Assertion.optional().describe(
     `An assertion of one of your passkeys, with user verification. The challenge is the SHA-256 of \`${text}\`.`,
   ),
@@ -18,6 +19,16 @@ export const signedText = (text: string) => ({
   address: WalletAddress.optional().describe('The wallet that signed. Required only for contract wallets.'),
 })
 const SignedText = z.strictObject(signedText(''))
+
+/** The body that confirms a pending text. */
+export const confirmationOf = (id: string, text: string) =>
+  BodyIn(id, {
+    ...signedText(text),
+    message_digest: MessageDigest.optional().describe(
+      `The SHA-256 of the \`${text}\` that was shown, in hexadecimal. If the text has changed since, the confirmation is refused: 409, reason \`message_changed\`.`,
+    ),
+  })
+export type ConfirmText = z.output<ReturnType<typeof confirmationOf>>
 
 export type TextProof = UsedPasskey | { problem: string } | { signer: string | undefined; signature: string } | null
 
@@ -55,7 +66,7 @@ export const proveConfirmation = async (
   deps: Pick<Parts, 'config' | 'contractWallets' | 'db'>,
   accountId: Uuid,
   message: string,
-  { message_digest: shown, ...signed }: z.output<typeof SignedText> & { message_digest?: string | undefined },
+  { message_digest: shown, ...signed }: ConfirmText,
 ): Promise<Confirmation> => ({
   isShown: shown === undefined || shown === sha256(message).toString('hex'),
   proof: await proveText(deps, accountId, message, signed),
