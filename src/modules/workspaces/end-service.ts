@@ -4,12 +4,11 @@ import type { Config } from '../../config.ts'
 import { holdsLock } from '../../db/account-lock.ts'
 import type { Db, Tx } from '../../db/client.ts'
 import { updateRows } from '../../db/prepare-write.ts'
-import { members, workspaces } from '../../db/tables/workspaces.ts'
+import { members } from '../../db/tables/workspaces.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { auditView, type Ends, endInvitations, rolesSince } from './member-service.ts'
-import { publishWorkspaceStatusEvent } from './membership.ts'
 import { presentMember } from './present.ts'
 import {
   listMembersWith,
@@ -20,6 +19,7 @@ import {
   type NamedMember,
   type WorkspaceRecord,
 } from './queries.ts'
+import { freezeLocked } from './service.ts'
 
 // Undoes everything that a stolen session began in workspaces, many changes at once. Only changes that the account may still undo
 // are undone; the rest is listed for a person.
@@ -101,18 +101,9 @@ export const lowerMembers = async (
 
 /** Freezes the workspaces that the account manages. */
 export const freezeWorkspaces = async (tx: Tx, config: Config, principal: Principal, found: readonly WorkspaceRecord[]) => {
-  const { accountId } = principal
-  const managed = await lockManagedWorkspaces(
-    tx,
-    accountId,
-    found.map(({ id }) => id),
-  )
-  const before = (await listWorkspacesWith(tx, [...managed.keys()])).filter(({ frozenAt }) => frozenAt === null)
+  const ids = found.map(({ id }) => id)
+  const managed = await lockManagedWorkspaces(tx, principal.accountId, ids)
   const reason = 'Made in a session that was ended with everything that began there.'
-  const rows = before.map(({ id }) => ({ id, frozenAt: tx.at, freezeReason: reason, updatedAt: tx.at }))
-  await updateRows(tx, workspaces, ['frozenAt', 'freezeReason', 'updatedAt'], rows)
-  for (const workspace of before) {
-    audit(tx, principal, 'workspace.freeze', { workspaceId: workspace.id, subject: workspace.id, after: { reason } })
-    await publishWorkspaceStatusEvent(tx, config, workspace)
-  }
+  for (const workspace of await listWorkspacesWith(tx, [...managed.keys()]))
+    if (workspace.frozenAt === null) await freezeLocked(tx, config, principal, workspace, reason)
 }

@@ -9,7 +9,7 @@ import { grants } from '../../db/tables/grants.ts'
 import { installation } from '../../db/tables/installation.ts'
 import { dashboardTokens, sessions } from '../../db/tables/sessions.ts'
 import { members, workspaces } from '../../db/tables/workspaces.ts'
-import { audit } from '../../events/audit.ts'
+import { type Actor, audit } from '../../events/audit.ts'
 import { found, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { effectiveTimeZone, zoneChangesAt } from '../../policy/calendar.ts'
@@ -103,13 +103,18 @@ export const updateWorkspace = async (tx: Tx, config: Config, principal: Princip
   return { workspace: await publishWorkspaceEvent(tx, config, 'workspace.updated', changed), member }
 }
 
+/** The caller may freeze the workspace, has locked it, and has found it unfrozen. */
+export const freezeLocked = (tx: Tx, config: Config, actor: Actor, workspace: WorkspaceRecord, reason: string | undefined) => {
+  const { id } = workspace
+  updateRow(tx, workspaces, workspace, { frozenAt: tx.at, freezeReason: reason ?? null, updatedAt: tx.at })
+  audit(tx, actor, 'workspace.freeze', { workspaceId: id, subject: id, after: { reason } })
+  return publishWorkspaceStatusEvent(tx, config, workspace)
+}
+
 export const freezeWorkspace = async (tx: Tx, config: Config, principal: Principal, reason: string | undefined) => {
   const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   if (workspace.frozenAt) return { workspace, member }
-  const { at } = tx
-  updateRow(tx, workspaces, workspace, { frozenAt: at, freezeReason: reason ?? null, updatedAt: at })
-  audit(tx, principal, 'workspace.freeze', { subject: workspace.id, after: { reason } })
-  return { workspace: await publishWorkspaceStatusEvent(tx, config, workspace), member }
+  return { workspace: await freezeLocked(tx, config, principal, workspace, reason), member }
 }
 
 export const unfreezeWorkspace = async (tx: Tx, config: Config, principal: Principal): Promise<WorkspaceMembership> => {
