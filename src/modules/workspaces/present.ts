@@ -12,9 +12,7 @@ export const workspaceStatus = (workspace: WorkspaceRecord): Workspace['status']
   return workspace.frozenAt || workspace.suspendedAt || workspace.holderStatus === 'frozen' ? 'frozen' : 'active'
 }
 
-const shownFunds = presenter(Funds)
-
-export const presentFunds = (balance: Balance): Funds => shownFunds(balance)
+export const presentFunds = presenter(Funds)
 
 const shown = presenter(Workspace)
 
