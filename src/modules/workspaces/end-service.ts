@@ -3,13 +3,8 @@ import type { Principal } from '../../auth/principal.ts'
 import type { Config } from '../../config.ts'
 import { holdsLock } from '../../db/account-lock.ts'
 import type { Db, Tx } from '../../db/client.ts'
-import { updateRows } from '../../db/prepare-write.ts'
-import { members } from '../../db/tables/workspaces.ts'
-import { appendEvents } from '../../events/append.ts'
-import { audit } from '../../events/audit.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { auditView, type Ends, endInvitations, rolesSince } from './member-service.ts'
-import { presentMember } from './present.ts'
+import { changeMember, type Ends } from './member-service.ts'
 import {
   listMembersWith,
   listWorkspacesWith,
@@ -68,34 +63,14 @@ export const lowerMembers = async (
     principal.accountId,
     found.map(({ workspaceId }) => workspaceId),
   )
-  const { at } = tx
-  const current = await listMembersWith(tx, [...wanted.keys()])
-  const changed = current.flatMap((before) => {
+  for (const before of await listMembersWith(tx, [...wanted.keys()])) {
     const workspace = managed.get(before.workspaceId)
     const to = wanted.get(before.id)
-    const isFixed = [workspace?.owningAccountId, principal.accountId].includes(before.accountId)
-    if (!workspace || !to || isFixed || !holdsLock(tx, before.accountId)) return []
-    if ((before.role === 'owner' && workspace.role !== 'owner') || (before.role === to.role && before.status === to.status))
-      return []
-    return [{ before, after: { ...before, ...to, ...rolesSince(to, at, before), updatedAt: at } }]
-  })
-  const rows = changed.map(({ after }) => after)
-  await updateRows(tx, members, ['role', 'status', 'decidingSince', 'requestingSince', 'updatedAt'], rows)
-  await appendEvents(
-    tx,
-    rows.map((after) => {
-      const { accountId, workspaceId } = after
-      return { type: 'member.updated' as const, accountId, workspaceId, data: presentMember(after) }
-    }),
-  )
-  for (const { before, after } of changed) {
-    const { id: subject, workspaceId } = after
-    audit(tx, principal, 'member.update', { workspaceId, subject, before: auditView(before), after: auditView(after) })
-    await endInvitations(tx, principal, before, after.status === 'suspended' ? null : after.role)
-  }
-  for (const [accountId, own] of Map.groupBy(rows, (row) => row.accountId)) {
-    await deps.onAuthorityLost(tx, principal, accountId)
-    await deps.onRequesterLost(tx, principal, { accountId, workspaceIds: own.map(({ workspaceId }) => workspaceId) })
+    if (!workspace || !to || !holdsLock(tx, before.accountId)) continue
+    const isFixed = [workspace.owningAccountId, principal.accountId].includes(before.accountId)
+    const isBeyond = before.role === 'owner' && workspace.role !== 'owner'
+    const isSame = before.role === to.role && before.status === to.status
+    if (!isFixed && !isBeyond && !isSame) await changeMember(tx, deps, principal, before, to)
   }
 }
 

@@ -82,7 +82,7 @@ export const mayOffer = (role: Role | null, offered: Role): boolean =>
   role !== null && effectivePermissions(role, null).has('workspace.manage') && (offered !== 'owner' || role === 'owner')
 
 /** Invitations end with the right to create them: a removed member could use one to return. `role`: null if removed. */
-export const endInvitations = async (tx: Tx, actor: Actor, by: { accountId: Uuid; workspaceId?: Uuid }, role: Role | null) => {
+const endInvitations = async (tx: Tx, actor: Actor, by: { accountId: Uuid; workspaceId?: Uuid }, role: Role | null) => {
   const open = await tx.run(openBy, { accountId: by.accountId, workspaceId: by.workspaceId })
   const ended = open.filter((invitation) => !mayOffer(role, invitation.role)).map((one) => ({ ...one, revokedAt: tx.at }))
   tx.defer(updateRows(tx, invitations, ['revokedAt'], ended))
@@ -124,13 +124,31 @@ const checkChange = async (
   if (owners.length <= 1) throw new Refusal('last_owner')
 }
 
-export const auditView = ({ accountId, role, status }: NamedMember) => ({ account: formatId('account', accountId), role, status })
+const auditView = ({ accountId, role, status }: NamedMember) => ({ account: formatId('account', accountId), role, status })
 
 export type Ends = Pick<Parts, 'onAuthorityLost' | 'onRequesterLost'>
 
 const endAuthority = async (tx: Tx, deps: Ends, actor: Principal, { accountId, workspaceId }: NamedMember) => {
   await deps.onAuthorityLost(tx, actor, accountId)
   await deps.onRequesterLost(tx, actor, { accountId, workspaceIds: [workspaceId] })
+}
+
+/** The caller may make the change, and has locked the workspace and the member's account. */
+export const changeMember = async (
+  tx: Tx,
+  deps: Ends,
+  principal: Principal,
+  before: NamedMember,
+  change: Pick<MemberRecord, 'role' | 'status'>,
+) => {
+  const { id, workspaceId } = before
+  const after = { ...before, ...change }
+  updateRow(tx, members, { id }, { ...change, ...rolesSince(change, tx.at, before), updatedAt: tx.at })
+  await endInvitations(tx, principal, before, change.status === 'suspended' ? null : change.role)
+  audit(tx, principal, 'member.update', { workspaceId, subject: id, before: auditView(before), after: auditView(after) })
+  const updated = await publishMemberEvent(tx, 'member.updated', before)
+  await endAuthority(tx, deps, principal, before)
+  return updated
 }
 
 export const updateMember = async (tx: Tx, deps: Ends, principal: Principal, id: Uuid, input: UpdateMember) => {
@@ -140,23 +158,13 @@ export const updateMember = async (tx: Tx, deps: Ends, principal: Principal, id:
   const change = { role: input.role ?? target.role, status: input.status ?? target.status }
   if (change.role === target.role && change.status === target.status) return target
   await checkChange(tx, principal, membership, target, change)
-  const { at } = tx
-  if (mayDecide(target) || addsRights(target, change)) requireFreshProof(principal, at)
+  if (mayDecide(target) || addsRights(target, change)) requireFreshProof(principal, tx.at)
   if (addsRights(target, change)) {
     const { workspaceId, role, status } = target
     recordSessionAct(tx, principal, { kind: 'role', workspaceId, recordId: id, before: JSON.stringify({ role, status }) })
   }
-  updateRow(tx, members, { id }, { ...change, ...rolesSince(change, at, target), updatedAt: at })
-  await endInvitations(tx, principal, target, change.status === 'suspended' ? null : change.role)
-  audit(tx, principal, 'member.update', {
-    subject: id,
-    before: auditView(target),
-    after: auditView({ ...target, ...change }),
-  })
-  const updated = await publishMemberEvent(tx, 'member.updated', target)
   if (mayDecide(change)) mailNewApprover(tx, { ...target, role: change.role })
-  await endAuthority(tx, deps, principal, target)
-  return updated
+  return changeMember(tx, deps, principal, target, change)
 }
 
 /** Every member may leave in person. Removing another member requires `workspace.manage`. */
