@@ -64,7 +64,10 @@ type Handled<P, Q, B, R> = Declared<P, Q, B, R> & {
 type Zod = z.ZodType
 type None = z.ZodUnknown
 
-export const routesOf = (app: App, deps: { db: Database; clock: Clock; cursors: Cursors }) => {
+/** The access of each route that declares none. */
+type Default = Pick<FastifyContextConfig, 'access'>
+
+export const routesOf = (app: App, deps: { db: Database; clock: Clock; cursors: Cursors }, byDefault: Default = {}) => {
   const declare = (
     method: HTTPMethods,
     url: string,
@@ -72,12 +75,13 @@ export const routesOf = (app: App, deps: { db: Database; clock: Clock; cursors: 
     declared: Declared<Zod, Zod, Zod, Readonly<Record<number, unknown>>>,
     handler: RouteHandlerMethod,
   ): void => {
-    const { summary, description, hide, params, querystring, body, response, consumes, bodyLimit, exposeHeadRoute, ...config } =
+    const { summary, description, hide, params, querystring, body, response, consumes, bodyLimit, exposeHeadRoute, ...rules } =
       declared
+    const config = { operation, ...byDefault, ...rules }
     const texts = { ...(summary && { summary, description }), ...(hide && { hide }), ...(consumes && { consumes }) }
     const reads = { ...(params && { params }), ...(querystring && { querystring }), ...(body && { body }) }
     const options = { ...(bodyLimit && { bodyLimit }), ...(exposeHeadRoute === false && { exposeHeadRoute }) }
-    app.route({ method, url, config: { operation, ...config }, schema: { ...texts, ...reads, response }, ...options, handler })
+    app.route({ method, url, config, schema: { ...texts, ...reads, response }, ...options, handler })
   }
   /** Safe, because the server has validated the request against the route's schema. */
   const typed = <P, Q, B>(request: FastifyRequest) => request as RequestOf<P, Q, B>
@@ -126,7 +130,7 @@ export const routesOf = (app: App, deps: { db: Database; clock: Clock; cursors: 
         const request = typed<P, Q, None>(plain)
         const at = deps.clock.now()
         const page = await readPage(deps, request, {
-          of: of ? await of(request) : declared.access === 'admin' ? null : request.principal.workspace.id,
+          of: of ? await of(request) : (declared.access ?? byDefault.access) === 'admin' ? null : request.principal.workspace.id,
           read: (asked) => read(asked, request, at),
           idOf: idOf ?? ((row) => (row as Row & { id: Uuid }).id),
           present: (rows) => present(rows, request, at),

@@ -23,9 +23,8 @@ export const registerWorkspaceAuditLog = (app: App, deps: Parts): void => {
 }
 
 export const registerAuditLog = (app: App, deps: Parts): void => {
-  const routes = routesOf(app, deps)
+  const routes = routesOf(app, deps, { access: 'admin' })
   routes.list('/v1/admin/audit-log', 'admin.audit_log', {
-    access: 'admin',
     summary: 'List audit log entries',
     description:
       'Returns actions with their time, actor and credential. The log is append-only. Filter it by account, workspace, subject, action and time.',

@@ -67,9 +67,8 @@ const viewForAdmin = async (db: Db, payments: readonly PaymentRecord[], waitingO
 }
 
 export const registerCorrections = (app: App, deps: Parts): void => {
-  const routes = routesOf(app, deps)
+  const routes = routesOf(app, deps, { access: 'admin' })
   routes.list('/v1/admin/payments', 'admin.list_payments', {
-    access: 'admin',
     summary: 'List payments that need a person',
     description:
       'Returns payments of all workspaces. `status=unknown` finds payments whose outcome the rail has not reported. `provider_receipt` finds the payment with that receipt.',
@@ -95,7 +94,6 @@ export const registerCorrections = (app: App, deps: Parts): void => {
     },
   })
   routes.post('/v1/admin/payments/:id/resolve', 'admin.resolve_payment', {
-    access: 'admin',
     refuses: ['insufficient_funds', 'separation_of_duties', 'conflict'],
     summary: 'Resolve an unknown payment',
     description:
@@ -110,7 +108,6 @@ export const registerCorrections = (app: App, deps: Parts): void => {
     },
   })
   routes.post('/v1/admin/adjustments', 'admin.create_adjustment', {
-    access: 'admin',
     idempotent: true,
     refuses: ['insufficient_funds', 'separation_of_duties'],
     summary: 'Create an adjustment',
@@ -122,7 +119,6 @@ export const registerCorrections = (app: App, deps: Parts): void => {
       created(only(await viewAdjustments(tx, [await createAdjustment(tx, deps.config, principal, body)]))),
   })
   routes.list('/v1/admin/adjustments', 'admin.list_adjustments', {
-    access: 'admin',
     summary: 'List adjustments',
     description: 'Returns posted adjustments, and those that wait for a second administrator.',
     querystring: FindAdjustments,
@@ -131,7 +127,6 @@ export const registerCorrections = (app: App, deps: Parts): void => {
     present: (rows) => viewAdjustments(deps.db, rows),
   })
   routes.get('/v1/admin/adjustments/:id', 'admin.get_adjustment', {
-    access: 'admin',
     summary: 'Retrieve an adjustment',
     description: 'Returns the adjustment with its requester, its reason and the administrator who decided.',
     params: byId('ledger'),
@@ -140,7 +135,6 @@ export const registerCorrections = (app: App, deps: Parts): void => {
   })
   const decideRefuses = ['insufficient_funds', 'separation_of_duties', 'conflict'] as const
   routes.post('/v1/admin/adjustments/:id/confirm', 'admin.confirm_adjustment', {
-    access: 'admin',
     refuses: decideRefuses,
     summary: 'Confirm an adjustment',
     description: 'Posts the adjustment. The administrator who created it cannot confirm it.',
@@ -150,7 +144,6 @@ export const registerCorrections = (app: App, deps: Parts): void => {
       ok(only(await viewAdjustments(tx, [await confirmAdjustment(tx, principal, params.id)]))),
   })
   routes.post('/v1/admin/adjustments/:id/reject', 'admin.reject_adjustment', {
-    access: 'admin',
     refuses: decideRefuses,
     summary: 'Reject an adjustment',
     description: 'Rejects the adjustment, so that no money moves. The reason is recorded in the audit log.',
@@ -165,9 +158,8 @@ export const registerCorrections = (app: App, deps: Parts): void => {
 const bodyLimitBytes = 1024 * 1024
 
 const registerMovements = (app: App, deps: Parts): void => {
-  const routes = routesOf(app, deps)
+  const routes = routesOf(app, deps, { access: 'admin' })
   routes.list('/v1/admin/provider-movements', 'admin.list_movements', {
-    access: 'admin',
     summary: "List movements of the organisation's own money",
     description: 'Returns the settlements of charges, bank transfers and other charges that a person has recorded.',
     querystring: PageQuery,
@@ -176,7 +168,6 @@ const registerMovements = (app: App, deps: Parts): void => {
     present: (rows) => rows.map(presentMovement),
   })
   routes.post('/v1/admin/provider-movements', 'admin.name_movement', {
-    access: 'admin',
     idempotent: true,
     summary: "Record a movement of the organisation's own money",
     description:
@@ -188,10 +179,9 @@ const registerMovements = (app: App, deps: Parts): void => {
 }
 
 export const registerReconciliation = (app: App, deps: Parts): void => {
-  const routes = routesOf(app, deps)
+  const routes = routesOf(app, deps, { access: 'admin' })
   registerMovements(app, deps)
   routes.list('/v1/admin/reconciliations', 'admin.list_reconciliations', {
-    access: 'admin',
     summary: 'List reconciliations',
     description: 'Returns every comparison of the books with a provider statement, with the number of matches.',
     querystring: PageQuery,
@@ -200,7 +190,6 @@ export const registerReconciliation = (app: App, deps: Parts): void => {
     present: (rows) => rows.map(presentReconciliation),
   })
   routes.post('/v1/admin/reconciliations', 'admin.upload_statement', {
-    access: 'admin',
     idempotent: true,
     bodyLimit: bodyLimitBytes,
     summary: 'Reconcile a statement',
@@ -213,7 +202,6 @@ export const registerReconciliation = (app: App, deps: Parts): void => {
       created(presentReconciliation(await reportStatement(tx, deps, principal, statement))),
   })
   routes.list('/v1/admin/reconciliation-differences', 'admin.list_differences', {
-    access: 'admin',
     summary: 'List reconciliation differences',
     description:
       'Returns the differences between the books and a statement, each with its likely reason and the next step. Nothing is booked automatically.',
@@ -224,7 +212,6 @@ export const registerReconciliation = (app: App, deps: Parts): void => {
     present: (rows) => rows.map(presentDifference),
   })
   routes.post('/v1/admin/reconciliation-differences/resolve', 'admin.resolve_differences', {
-    access: 'admin',
     refuses: ['conflict'],
     summary: 'Resolve several differences',
     description:
@@ -237,7 +224,6 @@ export const registerReconciliation = (app: App, deps: Parts): void => {
     },
   })
   routes.post('/v1/admin/reconciliation-differences/:id/resolve', 'admin.resolve_difference', {
-    access: 'admin',
     refuses: ['insufficient_funds', 'separation_of_duties', 'conflict'],
     summary: 'Resolve a difference',
     description:

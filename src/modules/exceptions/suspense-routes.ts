@@ -22,9 +22,8 @@ import { assignSuspense, enterAmount } from './assign.ts'
 
 /** Routes for money that a provider moved and our books do not explain. A person decides about it. */
 export const registerSuspense = (app: App, deps: Parts): void => {
-  const routes = routesOf(app, deps)
+  const routes = routesOf(app, deps, { access: 'admin' })
   routes.list('/v1/admin/suspense', 'admin.list_suspense', {
-    access: 'admin',
     summary: 'List money in suspense',
     description:
       'Lists money that a provider moved but the service could not book, with the likely payment or top-up. A person must resolve each item.',
@@ -34,7 +33,6 @@ export const registerSuspense = (app: App, deps: Parts): void => {
     present: (rows) => rows.map(presentSuspense),
   })
   routes.list('/v1/admin/provider-alerts', 'admin.list_provider_alerts', {
-    access: 'admin',
     summary: "List providers' alerts",
     description:
       'Returns later reports of a provider about money that is already booked. Nothing was booked for them. A person must ask the provider.',
@@ -44,7 +42,6 @@ export const registerSuspense = (app: App, deps: Parts): void => {
     present: (rows) => rows.map(presentProviderAlert),
   })
   routes.post('/v1/admin/provider-alerts/:id/resolve', 'admin.resolve_provider_alert', {
-    access: 'admin',
     refuses: ['conflict'],
     summary: "Resolve a provider's alert",
     description: 'Records the answer of the provider. No money moves.',
@@ -55,7 +52,6 @@ export const registerSuspense = (app: App, deps: Parts): void => {
       ok(presentProviderAlert(await resolveProviderAlert(tx, principal, params.id, body))),
   })
   routes.post('/v1/admin/suspense/resolve', 'admin.resolve_suspense_items', {
-    access: 'admin',
     refuses: ['conflict'],
     summary: 'Resolve several suspense items',
     description:
@@ -69,7 +65,6 @@ export const registerSuspense = (app: App, deps: Parts): void => {
     },
   })
   routes.post('/v1/admin/suspense/:id/resolve', 'admin.resolve_suspense', {
-    access: 'admin',
     refuses: ['conflict'],
     summary: 'Resolve a suspense item',
     description:
@@ -83,7 +78,6 @@ export const registerSuspense = (app: App, deps: Parts): void => {
     },
   })
   routes.post('/v1/admin/suspense/:id/amount', 'admin.enter_suspense_amount', {
-    access: 'admin',
     refuses: ['separation_of_duties', 'conflict'],
     summary: 'Enter the amount of a suspense item',
     description:
@@ -95,7 +89,6 @@ export const registerSuspense = (app: App, deps: Parts): void => {
       ok(presentSuspense(await enterAmount(tx, deps.config, principal, params.id, body))),
   })
   routes.post('/v1/admin/suspense/:id/assign', 'admin.assign_suspense', {
-    access: 'admin',
     idempotent: true,
     refuses: ['separation_of_duties'],
     summary: 'Assign a suspense item to an account',

@@ -35,9 +35,8 @@ export const presentTrialBalance = (lines: readonly TrialBalanceLine[], currency
 }
 
 export const registerAdminLedger = (app: App, deps: Parts): void => {
-  const routes = routesOf(app, deps)
+  const routes = routesOf(app, deps, { access: 'admin' })
   routes.get('/v1/admin/ledger/trial-balance', 'admin.trial_balance', {
-    access: 'admin',
     summary: 'Retrieve the trial balance',
     description: 'Returns every ledger account with its debits and credits. Total debits equal total credits.',
     response: { 200: TrialBalance },

@@ -244,10 +244,9 @@ export const registerWorkspaces = (
 }
 
 export const registerAdminWorkspaces = (app: App, deps: Parts): void => {
-  const routes = routesOf(app, deps)
+  const routes = routesOf(app, deps, { access: 'admin' })
   const view = (workspace: WorkspaceRecord) => presentWorkspace(shownOf(workspace), deps.config.CURRENCY)
   routes.post('/v1/admin/workspaces/:id/suspend', 'admin.suspend_workspace', {
-    access: 'admin',
     summary: 'Suspend a workspace',
     description: 'Freezes the workspace. Only an administrator can end the suspension.',
     params: byId('workspace'),
@@ -257,7 +256,6 @@ export const registerAdminWorkspaces = (app: App, deps: Parts): void => {
       ok(view(await suspendWorkspace(tx, deps, principal, params.id, body.reason))),
   })
   routes.post('/v1/admin/workspaces/:id/reinstate', 'admin.reinstate_workspace', {
-    access: 'admin',
     refuses: ['separation_of_duties'],
     summary: 'Reinstate a workspace',
     description: 'Ends the suspension of the workspace.',

@@ -159,9 +159,8 @@ const viewWithIdentities = async (db: Db, deps: Parts, record: AccountRecord | u
 }
 
 export const registerAdminAccounts = (app: App, deps: Parts): void => {
-  const routes = routesOf(app, deps)
+  const routes = routesOf(app, deps, { access: 'admin' })
   routes.list('/v1/admin/accounts', 'admin.list_accounts', {
-    access: 'admin',
     summary: 'Find accounts',
     description: 'Finds accounts by ID, email, wallet or status.',
     querystring: FindAccounts,
@@ -170,7 +169,6 @@ export const registerAdminAccounts = (app: App, deps: Parts): void => {
     present: (rows) => viewAccounts(deps.db, deps.config, rows),
   })
   routes.get('/v1/admin/accounts/:id', 'admin.get_account', {
-    access: 'admin',
     summary: 'Retrieve an account',
     description: 'Returns the account with its identities and balance.',
     params: byId('account'),
@@ -178,7 +176,6 @@ export const registerAdminAccounts = (app: App, deps: Parts): void => {
     read: async ({ params }) => viewWithIdentities(deps.db, deps, await findAccount(deps.db, params.id)),
   })
   routes.patch('/v1/admin/accounts/:id', 'admin.update_account', {
-    access: 'admin',
     refuses: ['separation_of_duties', 'conflict', 'last_owner'],
     summary: 'Freeze an account or change its capabilities',
     description:
