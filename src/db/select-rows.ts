@@ -1,8 +1,19 @@
-import { type AnyColumn, and, asc, eq, getTableColumns, type InferSelectModel, type SQL, sql } from 'drizzle-orm'
+import {
+  type AnyColumn,
+  and,
+  asc,
+  eq,
+  getTableColumns,
+  type InferSelectModel,
+  isNotNull,
+  isNull,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
 import type { PgColumn, PgTable, QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Uuid } from '../lib/ids.ts'
 import { type Db, first } from './client.ts'
-import { newestFirst, ownedBy } from './list-queries.ts'
+import { newestFirst, ownedBy, type Selected } from './list-queries.ts'
 import { type Parameters, type Places, prepare, type RowOf, type Select } from './prepare.ts'
 import type { ConnectionMode } from './statement.ts'
 
@@ -85,4 +96,18 @@ export const selectPage = <T extends PgTable & { id: PgColumn }>(
     newestFirst(orm.select().from(untyped), { owner, id: table.id }, param, ownedBy(owner, param.owner)),
   )
   return async (db, ownerId, page) => (await db.run(query, { owner: ownerId, ...page })) as Row<T>[]
+}
+
+/** Lists records that wait for a person, newest first. A record is open while its `resolvedAt` is null. */
+export const selectByStatus = <Query extends Select>(
+  name: string,
+  { id, resolvedAt }: { id: PgColumn; resolvedAt: PgColumn },
+  select: (orm: QueryBuilder) => Selected<Query>,
+) => {
+  const parameters = { open: 'flag?', resolved: 'flag?', before: 'uuid?', take: 'rows' } as const
+  const query = prepare(name, parameters, 'pool', (orm, param) =>
+    newestFirst(select(orm), { id }, param, param.open && isNull(resolvedAt), param.resolved && isNotNull(resolvedAt)),
+  )
+  return (db: Db, status: 'open' | 'resolved' | undefined, page: { before: Uuid | null; take: number }) =>
+    db.run(query, { open: status === 'open', resolved: status === 'resolved', ...page })
 }

@@ -1,12 +1,8 @@
-import { isNotNull, isNull } from 'drizzle-orm'
-import type { Db, Tx } from '../../db/client.ts'
-import { newestFirst } from '../../db/list-queries.ts'
-import { prepare } from '../../db/prepare.ts'
+import type { Tx } from '../../db/client.ts'
 import { insertRows, updateRow } from '../../db/prepare-write.ts'
-import { selectRow } from '../../db/select-rows.ts'
+import { selectByStatus, selectRow } from '../../db/select-rows.ts'
 import { providerAlerts } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
-import type { PageRequest } from '../../http/pagination.ts'
 import { presenter } from '../../http/presenter.ts'
 import { conflict, found } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
@@ -36,25 +32,9 @@ export const raiseProviderAlert = async (tx: Tx, told: Told): Promise<void> => {
   if (inserted.length > 0) alertAfterCommit(tx, 'provider_word', { subject: subjectKind, id: subjectId, code: word })
 }
 
-const list = prepare(
-  'provider_alerts.list',
-  { open: 'flag?', resolved: 'flag?', before: 'uuid?', take: 'rows' },
-  'pool',
-  (orm, param) =>
-    newestFirst(
-      orm.select().from(providerAlerts),
-      { id: providerAlerts.id },
-      param,
-      param.open && isNull(providerAlerts.resolvedAt),
-      param.resolved && isNotNull(providerAlerts.resolvedAt),
-    ),
+export const listProviderAlerts = selectByStatus('provider_alerts.list', providerAlerts, (orm) =>
+  orm.select().from(providerAlerts),
 )
-
-export const listProviderAlerts = (
-  db: Db,
-  status: 'open' | 'resolved' | undefined,
-  page: PageRequest,
-): Promise<ProviderAlertRecord[]> => db.run(list, { open: status === 'open', resolved: status === 'resolved', ...page })
 
 const shown = presenter(ProviderAlert)
 

@@ -1,14 +1,13 @@
-import { eq, getTableColumns, isNotNull, isNull } from 'drizzle-orm'
+import { eq, getTableColumns } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Config } from '../../config.ts'
 import { type Db, first, type Tx } from '../../db/client.ts'
-import { newestFirst } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
 import { insertRows, updateRow } from '../../db/prepare-write.ts'
+import { selectByStatus } from '../../db/select-rows.ts'
 import { deposits } from '../../db/tables/deposits.ts'
 import { suspenseItems } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
-import type { PageRequest } from '../../http/pagination.ts'
 import { presenter } from '../../http/presenter.ts'
 import { transferWithin } from '../../ledger/ledger.ts'
 import { conflict, found } from '../../lib/errors.ts'
@@ -46,22 +45,7 @@ const selectItems = (orm: QueryBuilder) =>
     .from(suspenseItems)
     .leftJoin(deposits, eq(deposits.suspenseId, suspenseItems.id))
 
-const listItems = prepare(
-  'suspense.list',
-  { open: 'flag?', resolved: 'flag?', before: 'uuid?', take: 'rows' },
-  'pool',
-  (orm, param) =>
-    newestFirst(
-      selectItems(orm),
-      { id: suspenseItems.id },
-      param,
-      param.open && isNull(suspenseItems.resolvedAt),
-      param.resolved && isNotNull(suspenseItems.resolvedAt),
-    ),
-)
-
-export const listSuspense = (db: Db, status: 'open' | 'resolved' | undefined, page: PageRequest): Promise<SuspenseView[]> =>
-  db.run(listItems, { open: status === 'open', resolved: status === 'resolved', ...page })
+export const listSuspense = selectByStatus('suspense.list', suspenseItems, selectItems)
 
 const itemById = prepare('suspense.by_id', { id: 'uuid' }, (orm, param) => selectItems(orm).where(eq(suspenseItems.id, param.id)))
 
