@@ -3,7 +3,7 @@ import type { Config } from '../../config.ts'
 import { type Db, first, type Tx } from '../../db/client.ts'
 import { newestFirst } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
-import { insertRow, prepareWrite, updateRow } from '../../db/prepare-write.ts'
+import { insertRow, nullsOf, prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { adjustments } from '../../db/tables/adjustments.ts'
 import { owningAccountSql } from '../../db/tables/workspaces.ts'
@@ -101,15 +101,13 @@ const request = async (
   asked: Pick<AdjustmentRecord, 'kind' | 'accountId' | 'paymentId' | 'amountMinor' | 'reason'>,
 ): Promise<AdjustmentRecord> => {
   const adjustment: AdjustmentRecord = {
-    id: newId(),
+    ...nullsOf(adjustments),
     ...asked,
+    id: newId(),
     status: 'pending',
     currency: config.CURRENCY,
     requestedBy: nameOfOperator(operator),
-    decidedBy: null,
-    transferId: null,
     createdAt: tx.at,
-    decidedAt: null,
   }
   insertRow(tx, adjustments, adjustment)
   await auditStep(tx, operator, 'request', adjustment)

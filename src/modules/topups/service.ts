@@ -2,7 +2,7 @@ import type { Principal } from '../../auth/principal.ts'
 import type { Derivations } from '../../auth/vault.ts'
 import type { Config } from '../../config.ts'
 import { statement, type Tx } from '../../db/client.ts'
-import { insertOnce, insertRow } from '../../db/prepare-write.ts'
+import { insertOnce, insertRow, nullsOf } from '../../db/prepare-write.ts'
 import { topups } from '../../db/tables/topups.ts'
 import { audit } from '../../events/audit.ts'
 import { wakeAfterCommit } from '../../jobs/jobs.ts'
@@ -83,24 +83,6 @@ const checkMayTopUp = (principal: Principal, credited: AccountRecord): void => {
   if (credited.status !== 'active') throw new Refusal('account_frozen')
 }
 
-const nothingYet = {
-  amountMinor: null,
-  phoneCiphertext: null,
-  phoneKeyId: null,
-  phoneMask: null,
-  phoneFingerprint: null,
-  depositCode: null,
-  instructions: null,
-  snapshot: null,
-  receivedMinor: null,
-  providerReceipt: null,
-  failureCode: null,
-  failureMessage: null,
-  providerCode: null,
-  dispatchDueAt: null,
-  completedAt: null,
-} as const
-
 const depositDays = 7
 
 const amountProblem = (amountMinor: Minor, { wholeUnits, minMinor, maxMinor }: RailLimits, currency: string): string | null => {
@@ -172,6 +154,7 @@ export const initiateTopup = async (
   ])
   checkMayTopUp(principal, credited)
   const begun: Begun = {
+    ...nullsOf(topups),
     id,
     workspaceId,
     accountId: balanceAccountId,
@@ -182,7 +165,6 @@ export const initiateTopup = async (
     grantId: principal.grant?.id ?? null,
     traceparent: currentTraceparent(),
     metadata: input.metadata ?? {},
-    ...nothingYet,
     idempotencyKey: once?.key ?? null,
     requestHash: once?.bodyHash ?? null,
     createdAt: at,
