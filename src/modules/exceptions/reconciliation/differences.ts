@@ -12,6 +12,7 @@ import type { PageRequest } from '../../../http/pagination.ts'
 import { presenter } from '../../../http/presenter.ts'
 import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
+import { byChunks } from '../../../lib/lists.ts'
 import { formatMinor, type Minor } from '../../../lib/money.ts'
 import type { Provider } from '../../../lib/rail-names.ts'
 import { alertAfterCommit } from '../../alerts.ts'
@@ -144,36 +145,19 @@ export const findSameContent = (
 
 export const alreadyReconciled = (): Refusal => conflict('This statement is already reconciled.', 'already_recorded')
 
-/** Rows per chunk. Writing ten thousand rows in one turn of the event loop would delay every other request. */
-const chunkSize = 1_000
-
 export const recordComparison = async (
   tx: Tx,
   operator: Operator,
-  {
-    provider,
-    source,
-    account = null,
-    content,
-    period,
-    lines,
-    result,
-    totals,
-    chargesMinor,
-    feesMinor,
-    report = false,
-  }: Comparison,
+  { account = null, content, period, result, totals, chargesMinor, report = false, ...compared }: Comparison,
 ): Promise<ReconciliationRecord> => {
-  const { at } = tx
+  const { provider, source, lines } = compared
   const run: ReconciliationRecord = {
+    ...compared,
     id: newId(),
-    provider,
-    source,
     account,
     contentHash: contentHashOf({ account, content }),
     periodStart: period.start,
     periodEnd: period.end,
-    lines,
     matched: result.matched,
     differences: result.differences.length,
     totals: {
@@ -183,9 +167,8 @@ export const recordComparison = async (
       ...('charges' in result && { charges_minor: result.charges.minor.toString() }),
     },
     chargesMinor: 'charges' in result ? result.charges.minor : (chargesMinor ?? null),
-    feesMinor,
     requestedBy: nameOfOperator(operator),
-    createdAt: at,
+    createdAt: tx.at,
   }
   if (!(await insertOnce(tx, reconciliations, run))) throw alreadyReconciled()
   const recorded = result.differences.map((difference) => ({ ...difference, id: newId() }))
@@ -194,10 +177,9 @@ export const recordComparison = async (
     reconciliationId: run.id,
     subjectKind: subject?.kind,
     subjectId: subject?.id,
-    createdAt: at,
+    createdAt: tx.at,
   })
-  for (let from = 0; from < recorded.length; from += chunkSize)
-    await insertRows(tx, reconciliationDifferences, recorded.slice(from, from + chunkSize).map(rowOf))
+  await byChunks(recorded, (rows) => insertRows(tx, reconciliationDifferences, rows.map(rowOf)))
   const unexplained = report ? [] : result.differences.filter(isUnexplained)
   await recordAllSuspense(
     tx,
