@@ -33,6 +33,17 @@ export const succeeded = (receipt: string | undefined, amountMinor: Minor | null
   return { kind: 'succeeded', receipt, amountMinor, ...(payeeName !== undefined && { payeeName }) }
 }
 
+/** `amountMinor` null: the provider states no amount. Undefined: its amount cannot be read. */
+export const returned = (
+  receipt: string | undefined,
+  amountMinor: Minor | null | undefined,
+  message: string,
+  providerStatus: string,
+): Evidence => {
+  const evidence = { kind: 'returned', receipt: receipt ?? null, message, providerStatus } as const
+  return amountMinor === undefined ? { ...evidence, amountMinor: null, isUnread: true } : { ...evidence, amountMinor }
+}
+
 /** Only a name counts, because success codes vary. A refusal means that there is no name. Any other response proves nothing. */
 export const readNameAnswer = (answer: Exchange, nameIn: (body: unknown) => string | undefined): NameAnswer => {
   if (answer.kind !== 'answer' || answer.body === undefined) return { kind: 'unreachable' }

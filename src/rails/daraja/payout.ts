@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
-import { noReference, type Refused, readNameAnswer, refused, succeeded, unknown } from '../evidence.ts'
+import { noReference, type Refused, readNameAnswer, refused, returned, succeeded, unknown } from '../evidence.ts'
 import { field, mobileForm, nairobiTimestamp, readReturned, readShillings, textField, wholeShillings } from '../fields.ts'
 import { permissionFor, type Send } from '../gateway.ts'
 import { outcomeOf } from '../outcomes.ts'
@@ -126,15 +126,7 @@ const readStatus = (status: string, result: Result, attempt: QueriedAttempt): Ev
       return { kind: 'pending' }
     case 'returned': {
       const amountMinor = readReturned(result.parameter('Amount'))
-      const returned = {
-        kind: 'returned',
-        receipt: receiptOf(result.parameter('ReceiptNo')) ?? null,
-        providerStatus: status,
-      } as const
-      const message = 'The provider has sent the money back.'
-      return amountMinor === undefined
-        ? { ...returned, amountMinor: null, isUnread: true, message }
-        : { ...returned, amountMinor, message }
+      return returned(receiptOf(result.parameter('ReceiptNo')), amountMinor, 'The provider has sent the money back.', status)
     }
     default:
       return unknown('unknown_status', 'The provider gave a status that proves nothing.', status)

@@ -1,5 +1,5 @@
 import { failure } from '../../errors/failures.ts'
-import { type Refused, readNameAnswer, refused, refusedByProvider, succeeded, unknown } from '../evidence.ts'
+import { type Refused, readNameAnswer, refused, refusedByProvider, returned, succeeded, unknown } from '../evidence.ts'
 import type { Exchange } from '../exchange.ts'
 import { decimalShillings, field, mobileForm, nairobiDate, readReturned, readShillings, textField } from '../fields.ts'
 import { permissionFor, type Send } from '../gateway.ts'
@@ -91,16 +91,8 @@ const readDetails = (details: unknown, failureCodes: readonly string[]): Evidenc
       return succeeded(receipt, statedBy(details, readShillings), textField(details, 'receiverName'))
     case 'ended':
       return failed(textField(details, 'code'), failureCodes, providerStatus)
-    case 'returned': {
-      const amountMinor = statedBy(details, readReturned)
-      const returned = {
-        kind: 'returned',
-        receipt: receipt ?? null,
-        message: 'The bank has sent the money back.',
-        providerStatus,
-      } as const
-      return amountMinor === undefined ? { ...returned, amountMinor: null, isUnread: true } : { ...returned, amountMinor }
-    }
+    case 'returned':
+      return returned(receipt, statedBy(details, readReturned), 'The bank has sent the money back.', providerStatus)
     case 'pending':
       return { kind: 'pending' }
     default:
