@@ -555,10 +555,7 @@ describe('money under a reference that nothing here has', () => {
 
 describe('the registration of our addresses', () => {
   const rail = 'MPESA_PAYBILL'
-  const problem = async () => {
-    const { config, db, derivations } = service.deps
-    return (await checkRegistrations(db, config, derivations, [rail]))[0]?.problem
-  }
+  const problem = async () => (await checkRegistrations(service.deps, [rail]))[0]?.problem
   const forget = () => unguarded(service, 'delete from deposit_registrations where rail = $1', [rail])
 
   test('that the provider has already counts, and is told to an operator who did not know of it', async () => {
@@ -595,9 +592,11 @@ describe('the registration of our addresses', () => {
 })
 
 test('rails check sees whether the addresses that were registered are those of this configuration', async () => {
-  const { config, db, derivations } = service.deps
+  const { config } = service.deps
   const problems = async (operatorUrl: string) =>
-    (await checkRegistrations(db, { ...config, operatorUrl }, derivations, ['MPESA_PAYBILL'])).map(({ problem }) => problem)
+    (await checkRegistrations({ ...service.deps, config: { ...config, operatorUrl } }, ['MPESA_PAYBILL'])).map(
+      ({ problem }) => problem,
+    )
   expect(await problems(config.operatorUrl)).toEqual([null])
   expect(await problems('https://other.example')).toEqual([expect.stringMatching(/changed since/)])
   expect(await problems('https://sql.example')).toEqual([expect.stringMatching(/word/)])

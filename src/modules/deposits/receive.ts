@@ -1,7 +1,6 @@
 import { equalBytes, sha256 } from '../../auth/secrets.ts'
 import type { Derivations } from '../../auth/vault.ts'
-import type { Config } from '../../config.ts'
-import { type Db, inTx, type Tx } from '../../db/client.ts'
+import { inTx, type Tx } from '../../db/client.ts'
 import { describeError } from '../../db/errors.ts'
 import { upsertRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
@@ -78,17 +77,12 @@ const validate = async (deps: Parts, { rail, notification }: ReceivedNotificatio
   return isOpen ? accepted : unknownAccount
 }
 
-const answers = new Map([
-  ['confirmation', confirm],
-  ['validation', validate],
-])
-
 /** Undefined if the path does not exist. An unauthorized sender gets the same answer as the provider. */
 export const answerDeposit = async (
   deps: Parts,
   { secret, kind, body, allowedSource }: { secret: string; kind: string; body: string; allowedSource: boolean },
 ): Promise<object | undefined> => {
-  const answer = answers.get(kind)
+  const answer = kind === 'confirmation' ? confirm : kind === 'validation' ? validate : undefined
   if (!answer) return undefined
   const rail = railOfSecret(deps.derivations, secret)
   const adapter = rail && deps.rails.deposits[rail]
@@ -143,41 +137,34 @@ export const registerAtEmulator = async (deps: Parts): Promise<void> => {
 
 type Registered = 'none' | 'current' | 'old'
 
-const readRegistered = async (db: Db, config: Config, derivations: Derivations, rail: DepositRail): Promise<Registered> => {
+type Reading = Pick<Parts, 'config' | 'db' | 'derivations'>
+
+const readRegistered = async ({ config, db, derivations }: Reading, rail: DepositRail): Promise<Registered> => {
   const told = await findRegistration(db, { rail })
   if (!told) return 'none'
   return told.addressHash.equals(hashOf(depositUrls(config.operatorUrl, derivations, rail))) ? 'current' : 'old'
 }
 
 /** The rails whose registered address derives from another OPERATOR_URL, or from another secret than the current one. */
-export const railsWithOldAddress = async (
-  db: Db,
-  config: Config,
-  derivations: Derivations,
-  rails: readonly DepositRail[],
-): Promise<DepositRail[]> => {
-  const registered = await Promise.all(rails.map((rail) => readRegistered(db, config, derivations, rail)))
+export const railsWithOldAddress = async (deps: Reading, rails: readonly DepositRail[]): Promise<DepositRail[]> => {
+  const registered = await Promise.all(rails.map((rail) => readRegistered(deps, rail)))
   return rails.filter((_, index) => registered[index] === 'old')
+}
+
+const registrationProblems: Readonly<Record<Registered, string | null>> = {
+  none: 'no address was registered: run npm run admin -- rails register',
+  old: 'OPERATOR_URL or TOKEN_SECRETS changed since they were registered: run npm run admin -- rails register',
+  current: null,
 }
 
 const portalForbids = /exe|cmd|sql|query|m-?pesa|safaricom/i
 
-export const checkRegistrations = async (
-  db: Db,
-  config: Config,
-  derivations: Derivations,
-  rails: readonly DepositRail[],
-): Promise<RailCheck[]> =>
+export const checkRegistrations = (deps: Reading, rails: readonly DepositRail[]): Promise<RailCheck[]> =>
   Promise.all(
-    rails.map(async (rail): Promise<RailCheck> => {
-      const requirement = `deposits are told to us: ${deposits[rail].label}`
-      const registered = await readRegistered(db, config, derivations, rail)
-      const command = 'run npm run admin -- rails register'
-      if (portalForbids.test(config.operatorUrl))
-        return { requirement, problem: 'OPERATOR_URL has a word that the portal refuses in addresses: choose another name' }
-      if (registered === 'none') return { requirement, problem: `no address was registered: ${command}` }
-      if (registered === 'old')
-        return { requirement, problem: `OPERATOR_URL or TOKEN_SECRETS changed since they were registered: ${command}` }
-      return { requirement, problem: null }
-    }),
+    rails.map(async (rail) => ({
+      requirement: `deposits are told to us: ${deposits[rail].label}`,
+      problem: portalForbids.test(deps.config.operatorUrl)
+        ? 'OPERATOR_URL has a word that the portal refuses in addresses: choose another name'
+        : registrationProblems[await readRegistered(deps, rail)],
+    })),
   )

@@ -150,7 +150,7 @@ export const rotateKeys = async (deps: Deps, operator: Operator): Promise<Record
   // The newest seal then uses the current secret, and vouches for the seals under older secrets.
   await sealAuditLog(deps)
   const current = keysOf(deps)
-  const rails = await railsWithOldAddress(deps.db, deps.config, deps.derivations, depositsBy(realRails(deps.config, deps.clock)))
+  const rails = await railsWithOldAddress(deps, depositsBy(realRails(deps.config, deps.clock)))
   await deps.db.query(
     `delete from installation_keys where (ring = 'ENCRYPTION_KEYS' and key_id <> $1) or (ring = 'TOKEN_SECRETS' and key_id <> $2 and $3)`,
     [current.encryption_key, current.token_secret, rails.length === 0],

@@ -109,10 +109,10 @@ export const railCommands = {
   'deliveries retry': async ({ deps, operator }) => ({ taken_up_again: await retryDeliveries(deps.db, operator) }),
   'rails check': async (at, { options }) => {
     if (options.duplicate !== undefined) return checkDuplicates(at, options.duplicate)
-    const { db, config, clock, derivations } = at.deps
+    const { db, config, clock } = at.deps
     for await (const each of configuredRailChecks(config, clock)) say(each)
     const rails = realRails(config, clock)
-    for (const each of await checkRegistrations(db, config, derivations, depositsBy(rails))) say(each)
+    for (const each of await checkRegistrations(at.deps, depositsBy(rails))) say(each)
     const problem = 'not tested: run rails check --duplicate <your phone>'
     for (const rail of await untestedRepeats(db, rails)) say({ requirement: `${rail} rejects a duplicate order`, problem })
   },
