@@ -10,6 +10,9 @@ export const formatMinor = (amount: Minor): string => amount.toString()
 
 export const minor = (amount: Minor | null): string | null => (amount === null ? null : amount.toString())
 
+export const sumOf = (parts: readonly { amountMinor: Minor }[]): Minor =>
+  parts.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
+
 /** "KES 1,234.50". Always two decimals, because the deployment's currency has cents. */
 export const displayAmount = (amount: Minor, currency: string): string =>
   `${currency} ${formatMajor(amount).replace(/\B(?=(\d{3})+\.)/g, ',')}`

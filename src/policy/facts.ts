@@ -12,7 +12,7 @@ import {
   levels,
   type WireWarning,
 } from '../lib/approval-facts.ts'
-import { formatMinor, type Minor } from '../lib/money.ts'
+import { formatMinor, type Minor, sumOf } from '../lib/money.ts'
 import type { VerificationStatus } from '../lib/verification.ts'
 
 // Derives the facts of an approval from the warnings of its decisions. A warning without a fact type does not compile.
@@ -57,8 +57,6 @@ const item = ({ payeeName, amountMinor }: Line, index: number | null, about?: Fa
 const found = (warnings: readonly WireWarning[]): FoundFact[] =>
   warnings.filter(({ code }) => code !== 'name_mismatch').map(factOfWarning)
 
-const sum = (lines: readonly { amountMinor: Minor }[]): Minor => lines.reduce((total, { amountMinor }) => total + amountMinor, 0n)
-
 /** The facts from name checks, by beneficiary, because a batch may pay one several times. */
 export const nameFacts = (lines: readonly NamedLine[]): Fact[] => {
   const payees = [...Map.groupBy(lines, ({ beneficiaryId }) => beneficiaryId).values()]
@@ -67,7 +65,7 @@ export const nameFacts = (lines: readonly NamedLine[]): Fact[] => {
     const told = levels[type] === 'info' ? [] : group.slice(0, maxItems)
     const items = told.flatMap((own) => {
       const [first] = own
-      return first ? [item({ ...first, amountMinor: sum(own) }, null, { name: first.reportedName })] : []
+      return first ? [item({ ...first, amountMinor: sumOf(own) }, null, { name: first.reportedName })] : []
     })
     return { type, level: levels[type], count: group.length, items }
   })

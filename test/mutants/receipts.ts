@@ -175,8 +175,8 @@ export const receiptMutants: readonly Mutant[] = [
   {
     bug: 'a part of a difference explains all of it',
     ...movements,
-    find: '0n) === (statedMinor ?? 0n) - (bookedMinor ?? 0n)',
-    replace: '0n) !== 0n',
+    find: 'since })) === (statedMinor ?? 0n) - (bookedMinor ?? 0n)',
+    replace: 'since })) !== 0n',
   },
   {
     bug: 'a statement line that a person has named as a movement is a difference',

@@ -3,7 +3,7 @@ import { type Database, statement } from '../../db/client.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import { paymentStatuses } from '../../db/transitions.ts'
 import { dayNumber, ever, inWorkspace, never, periodSql, storedSql } from '../../ledger/hours.ts'
-import { formatMinor, type Minor } from '../../lib/money.ts'
+import { formatMinor, type Minor, sumOf } from '../../lib/money.ts'
 import { lastDaysIn } from '../../policy/calendar.ts'
 import type { Parts } from '../parts.ts'
 import { readZones } from '../workspaces/queries.ts'
@@ -66,7 +66,7 @@ const readPlain = async (db: Database, { workspace, starts }: Asked, search: Pay
 
 const totalOf = (rows: readonly PaymentSum[] = []) => ({
   count: rows.reduce((total, row) => total + row.count, 0),
-  amount_minor: formatMinor(rows.reduce((total, row) => total + row.amountMinor, 0n)),
+  amount_minor: formatMinor(sumOf(rows)),
 })
 
 export const summarizePayments = async (

@@ -11,7 +11,7 @@ import { paidPaymentsSql, underWayPaymentsSql } from '../../../db/transitions.ts
 import { advanceClearing, type Clearing, readClearing } from '../../../ledger/clearing.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { only } from '../../../lib/lists.ts'
-import type { Minor } from '../../../lib/money.ts'
+import { type Minor, sumOf } from '../../../lib/money.ts'
 import { type Provider, providers, railsOf } from '../../../lib/rail-names.ts'
 import { nairobiMidnight, parseJson } from '../../../rails/fields.ts'
 import type { DeliveryKind } from '../../../rails/rail.ts'
@@ -41,9 +41,6 @@ const ownMoney = ({ statedMinor, requested, answered, mayComeInMinor, mayGoOutMi
   low: statedMinor - (answered.cameInMinor + mayComeInMinor - requested.wentOutMinor),
   high: statedMinor - (requested.cameInMinor - answered.wentOutMinor - mayGoOutMinor),
 })
-
-const sumOf = (movements: readonly Pick<MovementRecord, 'amountMinor'>[]): Minor =>
-  movements.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
 
 /** The range expected after the movements that a person has named. */
 const expected = (known: Known, { chargesMinor }: Look, movedMinor: Minor): Range => ({

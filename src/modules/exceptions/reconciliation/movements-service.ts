@@ -9,7 +9,7 @@ import type { PageRequest } from '../../../http/pagination.ts'
 import { presenter } from '../../../http/presenter.ts'
 import { conflict, invalidFields } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
-import { formatMinor, type Minor } from '../../../lib/money.ts'
+import { formatMinor, type Minor, sumOf } from '../../../lib/money.ts'
 import type { Provider } from '../../../lib/rail-names.ts'
 import { receiptKey } from '../../../lib/text.ts'
 import { nameOfOperator, type Operator } from '../../operators.ts'
@@ -101,8 +101,7 @@ type Seen = { reconciliationId: Uuid; comparedAt: Date; statedMinor: Minor | nul
 
 /** Whether the movements named since the difference, including this one, add up to it. */
 const isExplained = async (tx: Tx, { reconciliationId, comparedAt: since, statedMinor, bookedMinor }: Seen): Promise<boolean> => {
-  const named = await tx.run(namedSince, { reconciliationId, since })
-  return named.reduce((sum, { amountMinor }) => sum + amountMinor, 0n) === (statedMinor ?? 0n) - (bookedMinor ?? 0n)
+  return sumOf(await tx.run(namedSince, { reconciliationId, since })) === (statedMinor ?? 0n) - (bookedMinor ?? 0n)
 }
 
 /** The movement explains an earlier difference, or else the next comparison expects it. */

@@ -1,6 +1,6 @@
 import { isPaid, isUnderWay } from '../../../db/transitions.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import type { Minor } from '../../../lib/money.ts'
+import { type Minor, sumOf } from '../../../lib/money.ts'
 import { isSameReceipt, receiptKey } from '../../../lib/text.ts'
 import {
   actionsOfOffers,
@@ -53,12 +53,6 @@ export const withoutEffect = ({ offer: _, ...difference }: Difference): Differen
   ...difference,
   action: reportActions[difference.kind] ?? difference.action,
 })
-
-const sumOf = (moved: readonly { amountMinor: Minor }[]): Minor => {
-  let total = 0n
-  for (const { amountMinor } of moved) total += amountMinor
-  return total
-}
 
 /** Minimum length of a receipt that cannot be confused with another kind of number. */
 const surelyNamed = 8

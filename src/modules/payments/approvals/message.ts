@@ -1,7 +1,7 @@
 import { type Fact, factItemText, factTitle, isHeadline, namesSummary } from '../../../lib/approval-facts.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
-import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
+import { displayAmount, formatMinor, type Minor, sumOf } from '../../../lib/money.ts'
 import { cleanText, isolated, quoted } from '../../../lib/text.ts'
 import type { NameSource, VerificationStatus } from '../../../lib/verification.ts'
 import { isNameWarning, nameWarning } from '../../../policy/explain.ts'
@@ -198,9 +198,6 @@ type BatchFacts = CommonFacts & {
 
 const largestShown = 5
 
-const totalOf = (lines: readonly Pick<BatchLine, 'amountMinor'>[]): Minor =>
-  lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
-
 /** Counts each payee once: a batch may pay a payee several times. */
 const payeesIn = (lines: readonly Pick<BatchLine, 'beneficiaryId'>[]): number =>
   new Set(lines.map(({ beneficiaryId }) => beneficiaryId)).size
@@ -208,7 +205,7 @@ const payeesIn = (lines: readonly Pick<BatchLine, 'beneficiaryId'>[]): number =>
 const byRail = (lines: readonly BatchLine[], currency: string): string =>
   [...Map.groupBy(lines, ({ rail }) => rail)]
     .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([rail, own]) => `${rail} ${own.length} (${displayAmount(totalOf(own), currency)})`)
+    .map(([rail, own]) => `${rail} ${own.length} (${displayAmount(sumOf(own), currency)})`)
     .join(', ')
 
 const maxNamed = 10
@@ -229,7 +226,7 @@ const registeredNames = (lines: readonly NamedLine[], currency: string, { differ
     `${differing}${others.size}`,
     ...[...others.values()].slice(0, maxNamed).flatMap((own) => {
       const [line] = own
-      return line ? [`- ${oneLine(line.payeeName)}: ${registeredName(line)}, ${displayAmount(totalOf(own), currency)}`] : []
+      return line ? [`- ${oneLine(line.payeeName)}: ${registeredName(line)}, ${displayAmount(sumOf(own), currency)}`] : []
     }),
     ...(checking === 0 ? [] : [`${label}${checking}`]),
   ]
@@ -266,7 +263,7 @@ export const batchApprovalMessage = (decision: 'approve' | 'reject', facts: Batc
   return textOf(decision, facts, {
     what: 'a batch of payments',
     said: [
-      `Total: ${displayAmount(totalOf(lines), currency)}`,
+      `Total: ${displayAmount(sumOf(lines), currency)}`,
       ...feeLine('Fees', facts.feesMinor, currency),
       `Payments: ${lines.length}`,
       `Payees: ${payeesIn(lines)}`,
@@ -288,7 +285,7 @@ export const batchApprovalMessage = (decision: 'approve' | 'reject', facts: Batc
     purpose: 'payment batch approval',
     bound: [
       `Batch: ${formatId('payment_batch', facts.batchId)}`,
-      `Total in minor units: ${formatMinor(totalOf(lines))} ${currency}`,
+      `Total in minor units: ${formatMinor(sumOf(lines))} ${currency}`,
       `Merkle root: ${facts.merkleRoot}`,
     ],
   })
