@@ -7,7 +7,7 @@ import { insertOnce, insertRow } from '../db/prepare-write.ts'
 import { ledgerAccounts } from '../db/tables/ledger.ts'
 import { Refusal } from '../lib/errors.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
-import { fieldsOf } from '../lib/lists.ts'
+import { assertPresent, fieldsOf } from '../lib/lists.ts'
 import type { Minor } from '../lib/money.ts'
 
 export type Balance = { availableMinor: Minor; heldMinor: Minor; currency: string }
@@ -41,17 +41,13 @@ export const getBalances = async (db: Db, ownerIds: readonly Uuid[]): Promise<Ma
   return new Map(rows.map(({ ownerId, ...balance }) => [ownerId, balance]))
 }
 
-export const balanceIn = (balances: ReadonlyMap<Uuid, Balance>, ownerId: Uuid): Balance => {
-  const balance = balances.get(ownerId)
-  if (!balance) throw new Error('an account has no ledger account')
-  return balance
-}
+const missing = 'an account has no ledger account'
 
-export const getBalance = async (db: Db, ownerId: Uuid): Promise<Balance> => {
-  const row = await first(db, balance, { owner: ownerId })
-  if (!row) throw new Error('an account has no ledger account')
-  return row
-}
+export const balanceIn = (balances: ReadonlyMap<Uuid, Balance>, ownerId: Uuid): Balance =>
+  assertPresent(balances.get(ownerId), missing)
+
+export const getBalance = async (db: Db, ownerId: Uuid): Promise<Balance> =>
+  assertPresent(await first(db, balance, { owner: ownerId }), missing)
 
 /** Must be the first lock of every writer that changes an account's money, its limits or the payments that count in them. */
 export const lockBalance = async (tx: Tx, ownerId: Uuid): Promise<Balance> => {

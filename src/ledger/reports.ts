@@ -127,14 +127,7 @@ export const listHistory = (
   const { types = null, createdAfter = null, createdBefore = null, workspaceId } = filter
   const isRare = types?.every((type) => rareTypes.includes(type))
   const query = workspaceId ? history.ofTypes : isRare === undefined ? history.all : isRare ? history.rare : history.ofTypes
-  return db.run(query, {
-    workspaceId,
-    ownerId,
-    ...page,
-    types: types && [...new Set(types)],
-    createdAfter,
-    createdBefore,
-  })
+  return db.run(query, { ownerId, ...page, workspaceId, createdAfter, createdBefore, types: types && [...new Set(types)] })
 }
 
 const sides = ['debitsMinor', 'creditsMinor', 'pendingDebitsMinor', 'pendingCreditsMinor'] as const
