@@ -274,7 +274,7 @@ test('a list that ends before its last row says so', patience, async () => {
   expect(stderr).toContain('There are more than 1000 rows. Only the newest 1000 are shown.')
 })
 
-test('the audit log is exported whole and in order, as NDJSON and CSV, and goes on after a cursor', patience, async () => {
+test('the audit log is exported whole and in order, as NDJSON, and goes on after a cursor', patience, async () => {
   for (let count = 0; count < 130; count += 1) await person.api.patch('/v1/accounts/me', { display_name: `Name ${count}` })
   const rowsOf = (text: string) => text.trimEnd().split('\n')
   const whole = await spawnAdmin('audit-log', 'export')
@@ -284,17 +284,13 @@ test('the audit log is exported whole and in order, as NDJSON and CSV, and goes 
   expect(entries.map(({ id }) => id)).toEqual(stored.map(({ id }) => formatId('audit', id)))
   expect(entries.length).toBeGreaterThan(130)
   expect(entries[0]).toMatchObject({ action: expect.stringContaining('.'), created_at: expect.stringMatching(/Z$/) })
-  const [first, rest, csv, wrong] = await Promise.all([
+  const [first, rest, wrong] = await Promise.all([
     spawnAdmin('audit-log', 'export', '--limit', '100'),
     spawnAdmin('audit-log', 'export', '--cursor', entries[99].cursor),
-    spawnAdmin('audit-log', 'export', '--format', 'csv'),
     spawnAdmin('audit-log', 'export', '--cursor', 'aud_1'),
   ])
   expect(first.stdout + rest.stdout).toBe(whole.stdout)
   expect(rowsOf(first.stdout)).toHaveLength(100)
-  const lines = csv.stdout.split('\r\n')
-  expect(lines[0]).toContain('created_at,action,account_id')
-  for (const [index, { id }] of entries.entries()) expect(lines[index + 1]).toContain(id)
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--cursor must be the cursor of the last exported row')])
 })
 

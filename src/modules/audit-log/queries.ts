@@ -181,7 +181,7 @@ export const presentAudit = (row: AuditRecord): AuditEntry => {
 
 /** Position of an export in commit order. In the order of ids, an export would skip entries that commit late. */
 type ExportPlace = { transaction: string; id: Uuid }
-export type Exported = AuditEntry & { cursor: string }
+type Exported = AuditEntry & { cursor: string }
 
 export const firstPlace: ExportPlace = { transaction: '0', id: '00000000-0000-0000-0000-000000000000' }
 

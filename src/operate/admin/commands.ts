@@ -51,8 +51,8 @@ the login name before sudo, else the system user, or with --as <name> this name:
   rails pause ${sendingRails.join('|')} [--reason <text>]
   rails resume ${sendingRails.join('|')}
   audit-log [--account <id>] [--workspace <id>] [--subject <id>] [--action <action>] [--after <time>] [--before <time>] [--limit <n>]
-  audit-log export [--format ndjson|csv] [--cursor <cursor>] [--limit <n>]
-                                               the whole log in commit order, for a SIEM; --cursor: the cursor of the last exported row
+  audit-log export [--cursor <cursor>] [--limit <n>]
+                                               the whole log as NDJSON in commit order, for a SIEM; --cursor: the cursor of the last exported row
   persons export <account>                     all stored data about a person, as JSON
   verify [--scope recent|unfinished] [--head <sequence>:<hash>]
                                                checks the data against every promise. recent: only changes since the last check, if that was

@@ -1,39 +1,11 @@
 import { payingAccounts } from '../../app-rails.ts'
 import { catchUpTransactionIds } from '../../db/start.ts'
-import { csvHeader, csvLine } from '../../lib/csv-line.ts'
-import {
-  type Exported,
-  exportAudit,
-  firstPlace,
-  listAudit,
-  presentAudit,
-  readExportCursor,
-} from '../../modules/audit-log/queries.ts'
+import { exportAudit, firstPlace, listAudit, presentAudit, readExportCursor } from '../../modules/audit-log/queries.ts'
 import { FindAudit } from '../../modules/audit-log/schema.ts'
 import { markWaitingUnknown, resumeAfterLoss } from '../../modules/exceptions/pauses-service.ts'
 import { factsOf, findUnfinished, unverifiedSince, verifyAll } from '../verify/verify.ts'
 import { type Commands, fieldsOf, UsageError, write } from './arguments.ts'
 import { rotateKeys } from './keys.ts'
-
-const exportColumns: Readonly<Record<string, (entry: Exported) => string | null>> = {
-  created_at: (entry) => entry.created_at,
-  action: ({ action }) => action,
-  account_id: (entry) => entry.account_id,
-  grant_id: (entry) => entry.grant_id,
-  workspace_id: (entry) => entry.workspace_id,
-  ip: ({ ip }) => ip,
-  user_agent: (entry) => entry.user_agent,
-  request_id: (entry) => entry.request_id,
-  id: ({ id }) => id,
-  cursor: ({ cursor }) => cursor,
-  credential_kind: ({ credential }) => credential?.kind ?? null,
-  credential_id: ({ credential }) => credential?.id ?? null,
-  subject_type: ({ subject }) => subject?.type ?? null,
-  subject_id: ({ subject }) => subject?.id ?? null,
-  before: ({ before }) => (before === null ? null : JSON.stringify(before)),
-  after: ({ after }) => (after === null ? null : JSON.stringify(after)),
-}
-const asCsv = (entry: Exported): string => csvLine(Object.values(exportColumns).map((read) => read(entry)))
 
 /** Parses `12:9f86…`, the sequence and hash of a seal as the service logs them. */
 const readHead = (text: string): { sequence: number; hash: Buffer } => {
@@ -52,14 +24,12 @@ export const upkeepCommands = {
     return (await listAudit(deps.db, filter, { before: null, take })).map(presentAudit)
   },
   'audit-log export': async ({ deps }, { options }) => {
-    const { format = 'ndjson', cursor, limit } = options
-    if (format !== 'ndjson' && format !== 'csv') throw new UsageError('--format must be ndjson or csv')
+    const { cursor, limit } = options
     const from = cursor === undefined ? firstPlace : readExportCursor(cursor)
     if (!from) throw new UsageError('--cursor must be the cursor of the last exported row')
     if (limit !== undefined && !/^[1-9]\d{0,11}$/.test(limit)) throw new UsageError('--limit must be a number of rows')
-    if (format === 'csv') await write(csvHeader(Object.keys(exportColumns)))
     for await (const entry of exportAudit(deps.db, from, limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)))
-      await write(format === 'csv' ? asCsv(entry) : `${JSON.stringify(entry)}\n`)
+      await write(`${JSON.stringify(entry)}\n`)
   },
   verify: async ({ deps }, { options }) => {
     const { scope } = options
