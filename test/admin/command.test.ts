@@ -7,7 +7,6 @@ import { promisify } from 'node:util'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { realRails } from '../../src/app-rails.ts'
 import { createDerivations, createVault } from '../../src/auth/vault.ts'
-import { loadConfig } from '../../src/config.ts'
 import type { Tx } from '../../src/db/client.ts'
 import { checkInstallation } from '../../src/db/installation.ts'
 import { formatId, newId, parseId } from '../../src/lib/ids.ts'
@@ -438,15 +437,6 @@ test('a command takes no word or option that it would ignore', async () => {
     ['verify', '--scope', 'recent', '--head', 'x'],
   ])
     expect(() => readCommand(right)).not.toThrow()
-})
-
-test('push-keys prints a key that the service takes, another one each time', async () => {
-  const [VAPID_KEYS, other] = [await admin('push-keys'), await admin('push-keys')]
-  expect(VAPID_KEYS).not.toBe(other)
-  expect(loadConfig({ VAPID_KEYS }).VAPID_KEYS?.current.bytes).toHaveLength(32)
-  // The line is pasted into a file of settings, whose readers keep quotation marks.
-  const printed = await spawnAdmin('push-keys')
-  expect(loadConfig({ VAPID_KEYS: printed.stdout.trim() }).VAPID_KEYS?.current.bytes).toHaveLength(32)
 })
 
 describe('after the keys were replaced', () => {

@@ -65,10 +65,7 @@ the login name before sudo, else the system user, or with --as <name> this name:
                                                that version needs, and enables what it could not serve. A rollback is then impossible
   deliveries retry                             processes quarantined callbacks again
   receipt-keys list                            the signing keys of receipts, with their times
-  receipt-keys new                             prints a new key: put it first in RECEIPT_KEYS and keep the others after it
   receipt-keys retire <id>                     retires a key that is no longer first: it stays published, and can be removed from RECEIPT_KEYS
-  push-keys                                    prints a new key for VAPID_KEYS, which signs push notifications. Browsers that subscribed under
-                                               another key subscribe again at their next use
   rotate-keys                                  encrypts and fingerprints all data again with the current keys
   after-restore [--reason <text>]              run it after restoring a dump into another server, before the service starts; or after lost
                                                writes, when all accounts' statements are compared (--reason: why one is not)`

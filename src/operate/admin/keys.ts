@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { realRails } from '../../app-rails.ts'
 import { inTx, type Tx } from '../../db/client.ts'
 import { audit } from '../../events/audit.ts'
@@ -21,24 +20,13 @@ import { depositsBy } from './rails.ts'
 
 type Deps = Console['deps']
 
-/** Creates a key ring entry, named by its date and a random part, so that no id is ever reused. */
-const makeKey =
-  (first: string) =>
-  async ({ deps }: Console): Promise<string> => {
-    const day = deps.clock.now().toISOString().slice(0, 10).replaceAll('-', '')
-    return `${first}${day}-${randomBytes(3).toString('hex')}:${randomBytes(32).toString('base64')}`
-  }
-
 export const receiptKeyCommands = {
   'receipt-keys list': async ({ deps }) => presentKeys(await listSigningKeys(deps.db)),
-  'receipt-keys new': makeKey('r'),
   'receipt-keys retire': async ({ deps, operator }, args) => {
     const id = word(args, 0, 'id')
     await inTx(deps.db, (tx) => retireSigningKey(tx, deps.receiptKeys, operator, id))
     return presentKeys(await listSigningKeys(deps.db))
   },
-  // Any 32 bytes are a valid P-256 private key, which determines the public key.
-  'push-keys': makeKey('p'),
 } satisfies Commands
 
 type Row = { id: Uuid; workspace_id: Uuid; ciphertext: Buffer; key_id: string }
