@@ -26,7 +26,6 @@ import { openService, startService } from '../harness/service.ts'
 import { findBreaches, findBreachesOf } from '../harness/verify.ts'
 import { balanceOf, deliver, lastOrder, pay, paymentOf, transferCallback } from '../rails-flows/scene.ts'
 import { patience } from '../start/process.ts'
-import { createTeam } from '../workspaces/team.ts'
 
 const ring = () => `first:${randomBytes(32).toString('base64')}`
 const keys = { ENCRYPTION_KEYS: ring(), TOKEN_SECRETS: ring(), ORDER_KEY: ring(), RECEIPT_KEYS: ring() }
@@ -102,13 +101,6 @@ test('finds, freezes, reactivates and closes accounts, and switches what they ma
   expect((await someone.api.get('/v1/accounts/me')).status).toBe(401)
   await expect(admin('accounts', 'freeze', 'nobody@example.com')).rejects.toThrow('account "nobody@example.com" not found')
   await expect(admin('accounts', 'disable', person.accountId, 'mining')).rejects.toThrow('mining')
-})
-
-test('suspends and reinstates a workspace', async () => {
-  const team = await createTeam(service)
-  expect(await admin('workspaces', 'suspend', team.id, '--reason', 'an order')).toMatchObject({ status: 'frozen' })
-  expect((await team.owner.api.patch('/v1/workspaces/current', { name: 'Other' })).status).toBe(403)
-  expect(await admin('workspaces', 'reinstate', team.id)).toMatchObject({ status: 'active' })
 })
 
 test('adjusts a balance; above the limit a second operator or an administrator confirms', async () => {
@@ -221,7 +213,7 @@ test(
     const [sound, wrongUsage, refused] = await Promise.all([
       spawnAdmin('verify'),
       spawnAdmin('accounts', 'feed', 'x'),
-      spawnAdmin('workspaces', 'suspend', 'wsp_01h455vb4pex5vsknk084sn02q'),
+      spawnAdmin('keys', 'revoke', 'key_01h455vb4pex5vsknk084sn02q'),
     ])
     expect([sound.code, sound.stdout]).toEqual([0, expect.stringMatching(/\n[0-9]+ promises kept, 0 broken\n$/)])
     expect(sound.stdout).toMatch(/ok {5}I1 {3}debits equal credits/)

@@ -14,8 +14,6 @@ import { type AccountFilter, type AccountRecord, listAccounts } from '../../modu
 import { administerAccount, setAdministrator } from '../../modules/identity/administer.ts'
 import { AdministerAccount } from '../../modules/identity/schema.ts'
 import { nameOfOperator } from '../../modules/operators.ts'
-import { presentWorkspace, shownOf } from '../../modules/workspaces/present.ts'
-import { reinstateWorkspace, suspendWorkspace } from '../../modules/workspaces/service.ts'
 import { type Arguments, type Commands, fieldsOf, idOf, UsageError, word } from './arguments.ts'
 import type { Console } from './console.ts'
 import { exportPerson } from './persons.ts'
@@ -55,12 +53,6 @@ const nameAdministrator = async (at: Console, args: Arguments, isAdmin: boolean)
   return show(at, await findAccounts(at, { id }))
 }
 
-const workspace = async (at: Console, args: Arguments, act: typeof suspendWorkspace): Promise<unknown> => {
-  const id = idOf('workspace', word(args, 0, 'workspace'))
-  const changed = await inTx(at.deps.db, (tx) => act(tx, at.deps, at.operator, id, args.options.reason))
-  return presentWorkspace(shownOf(changed), at.deps.config.CURRENCY)
-}
-
 /** Invites an e-mail address or a wallet to open an account, if SIGN_UP is `invited`. Repeating an invitation has no effect. */
 const invite = async ({ deps, operator }: Console, name: string): Promise<unknown> => {
   const wallet = parseWalletName(name)
@@ -98,6 +90,4 @@ export const accountCommands = {
   invite: (at, args) => invite(at, word(args, 0, 'e-mail or wallet')),
   grant: (at, args) => nameAdministrator(at, args, true),
   revoke: (at, args) => nameAdministrator(at, args, false),
-  'workspaces suspend': (at, args) => workspace(at, args, suspendWorkspace),
-  'workspaces reinstate': (at, args) => workspace(at, args, reinstateWorkspace),
 } satisfies Commands

@@ -25,7 +25,6 @@ the login name before sudo, else the system user, or with --as <name> this name:
   accounts enable|disable <account> topups|payments|api_keys|oauth [--reason <text>]
   invite <e-mail|eip155:<chain>:<address>>     allows a person to sign up if SIGN_UP is invited
   grant|revoke <account>                       gives or removes administrator rights
-  workspaces suspend|reinstate <workspace> [--reason <text>]
   keys find <key>                              the owner of an API key, found by the key or its first characters
   keys revoke <key id> [--reason <text>]       revokes a leaked key, and everything created with it
   payments list [--status <status>] [--attention late_success]
