@@ -400,5 +400,5 @@ test("the comparison of the provider's balance says the fees of its time beside 
   await service.settle()
   const after = await compare()
   // The bank's fee is not part of M-PESA's balance.
-  expect(after).toMatchObject({ period_start: before.period_end, differences: 0, charges_minor: '-1000', fees_minor: '3000' })
+  expect(after).toMatchObject({ period_start: before.period_end, differences: 0, charges_minor: '-2600', fees_minor: '3000' })
 })

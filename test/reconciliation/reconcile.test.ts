@@ -410,8 +410,8 @@ describe("the provider's balance of the organisation's accounts", () => {
     await initiate(person, '254722000022')
     await service.settle()
     const second = await nextMorning()
-    // The provider's tariff: 5 shillings for a payment to a phone, 15 to a paybill.
-    expect(second).toMatchObject({ ...agrees, period_start: first.period_end, charges_minor: '-2000', fees_minor: '0' })
+    // The provider charges 13 shillings for a payment to a phone, 108 to a paybill.
+    expect(second).toMatchObject({ ...agrees, period_start: first.period_end, charges_minor: '-12100', fees_minor: '0' })
     expect(BigInt(second.stated_minor) - BigInt(first.stated_minor)).toBe(-150_000n)
     const [kept] = await service.deps.db.query<{ came: bigint; went: bigint }>(
       'select came_in_minor as came, went_out_minor as went from clearing_points',
@@ -460,7 +460,7 @@ describe("the provider's balance of the organisation's accounts", () => {
     service.log.length = 0
     const after = await nextMorning()
     expect(after).toMatchObject({ lines: 9, matched: 0, differences: 1, booked_minor: before.stated_minor })
-    expect(after.charges_minor).toBe('-500')
+    expect(after.charges_minor).toBe('-1300')
     expect(BigInt(after.booked_minor) - BigInt(after.stated_minor)).toBe(77_000n)
     expect(alerts(service)).toEqual(['reconciliation_difference'])
     expect((await open('/v1/admin/reconciliation-differences'))[0]).toMatchObject({
@@ -477,7 +477,7 @@ describe("the provider's balance of the organisation's accounts", () => {
     await nextMorning()
     await pay(person, { payment_rail: 'MPESA_B2C', destination: '254722000027' })
     await service.settle()
-    expect(await nextMorning()).toMatchObject({ ...agrees, charges_minor: '-500' })
+    expect(await nextMorning()).toMatchObject({ ...agrees, charges_minor: '-1300' })
     const sent = await service.deps.rails.collection?.collect({
       ...{ orderId: newId(), amountMinor: 100n, currency: 'KES', phoneNumber: '254722000026', reference: 'SHOP43' },
       at: service.clock.now(),
@@ -517,7 +517,7 @@ describe("the provider's balance of the organisation's accounts", () => {
     expect(settle.status).toBe(204)
     expect((await name({ kind: 'settlement', amount_minor: '1000' })).status).toBe(201)
     const known = await nextMorning()
-    expect(known).toMatchObject({ ...agrees, charges_minor: '-500' })
+    expect(known).toMatchObject({ ...agrees, charges_minor: '-1300' })
 
     await payWithoutUs(60_000n)
     const movedAt = service.clock.now().toISOString()
@@ -540,7 +540,7 @@ describe("the provider's balance of the organisation's accounts", () => {
       matched: 1,
       differences: 0,
       lines: 1,
-      chargesMinor: -500n,
+      chargesMinor: -1300n,
     })
   })
 

@@ -1,45 +1,15 @@
 import { providerOf } from '../../../lib/rail-names.ts'
 import { type Book, isIncoming, type Movement, workingBalance } from '../book.ts'
 
-type Band = readonly [upToShillings: bigint, chargeShillings: bigint]
+const freeUpToMinor = 100_00n
+/** M-PESA's highest charges: for a payment to a customer, and to another organisation if the payer bears the whole charge. */
+const toPhoneMinor = 13_00n
+const toOrganisationMinor = 108_00n
 
-/** M-PESA's charge for a payment from an organisation to a registered customer. */
-const toPhones: readonly Band[] = [
-  [100n, 0n],
-  [1_500n, 5n],
-  [5_000n, 9n],
-  [20_000n, 11n],
-]
-const toPhonesAbove = 13n
-
-/** M-PESA's charge for a payment to another organisation, if the payer bears the whole charge. */
-const toOrganisations: readonly Band[] = [
-  [100n, 0n],
-  [500n, 5n],
-  [1_000n, 10n],
-  [1_500n, 15n],
-  [2_500n, 20n],
-  [3_500n, 25n],
-  [5_000n, 34n],
-  [7_500n, 42n],
-  [10_000n, 48n],
-  [15_000n, 57n],
-  [20_000n, 62n],
-  [25_000n, 67n],
-  [30_000n, 72n],
-  [35_000n, 83n],
-  [40_000n, 99n],
-  [45_000n, 103n],
-]
-const toOrganisationsAbove = 108n
-
-/** Incoming money has no charge, because its payer bears it. */
+/** Incoming money has no charge, because its payer bears it. The emulator has no bands: every other charge is the highest. */
 export const chargeOf = (moved: Pick<Movement, 'rail' | 'payer' | 'amountMinor'>): bigint => {
-  if (isIncoming(moved)) return 0n
-  const [bands, above] =
-    moved.rail === 'MPESA_B2C' ? ([toPhones, toPhonesAbove] as const) : ([toOrganisations, toOrganisationsAbove] as const)
-  const [, charge = above] = bands.find(([upTo]) => moved.amountMinor <= upTo * 100n) ?? []
-  return charge * 100n
+  if (isIncoming(moved) || moved.amountMinor <= freeUpToMinor) return 0n
+  return moved.rail === 'MPESA_B2C' ? toPhoneMinor : toOrganisationMinor
 }
 
 /** The balances of both accounts. Charges are owed by the charges account until they are settled from the working account. */
