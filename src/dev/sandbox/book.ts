@@ -77,7 +77,6 @@ export const createBook = (clock: Clock, store: Store) => {
     }
     if (line.kind === 'order') {
       const { order } = line
-      if (byReceipt.has(order.receipt)) return
       const read = { amountMinor: BigInt(order.amountMinor), at: new Date(order.at), movedAt: null }
       add({ ...order, ...read, payer: order.payer ?? null, payee: order.payee ?? null })
       return
@@ -87,11 +86,7 @@ export const createBook = (clock: Clock, store: Store) => {
     if (line.kind === 'settled') settleAt(order, line.state, new Date(line.at))
     else order.reported = true
   }
-  /** Reads stored lines that are not in memory yet: at the start all lines, later those of other processes on this folder. */
-  const catchUp = (): void => {
-    for (const line of store.readNew()) replay(line as Written)
-  }
-  catchUp()
+  for (const line of store.read()) replay(line as Written)
 
   return {
     open: (asked: Asked): Order => {
@@ -128,10 +123,7 @@ export const createBook = (clock: Clock, store: Store) => {
       addSettled(account, amountMinor)
     },
     settledMinor: (account: string): bigint => settled.get(account) ?? 0n,
-    find: (rails: readonly AnyRail[], id: string): Order | undefined => {
-      catchUp()
-      return byId.get(id)?.find((order) => rails.includes(order.rail))
-    },
+    find: (rails: readonly AnyRail[], id: string): Order | undefined => byId.get(id)?.find((order) => rails.includes(order.rail)),
     orders: (): readonly Readonly<Order>[] => orders,
     unfinished: (): Order[] => orders.filter((order) => order.state === 'under_way' || !order.reported),
     movements: (): readonly Movement[] =>

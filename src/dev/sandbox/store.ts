@@ -1,11 +1,11 @@
-import { existsSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, renameSync, writeFileSync, writeSync } from 'node:fs'
+import { existsSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { z } from 'zod'
 
-/** Lines that outlive their process. `append` returns once the line is written. `readNew`: unread lines of all processes. */
-export type Store = { readNew: () => unknown[]; append: (line: object) => void }
+/** Lines that outlive their process, for one process at a time. `append` returns once the line is written. */
+export type Store = { read: () => unknown[]; append: (line: object) => void }
 
-export const memoryStore = (): Store => ({ readNew: () => [], append: () => undefined })
+export const memoryStore = (): Store => ({ read: () => [], append: () => undefined })
 
 const parseLine = (line: string): unknown[] => {
   try {
@@ -18,19 +18,10 @@ const parseLine = (line: string): unknown[] => {
 
 export const fileStore = (folder: string, name: string): Store => {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const file = openSync(join(folder, name), 'a+', 0o600)
-  let readTo = 0
+  const path = join(folder, name)
+  const file = openSync(path, 'a', 0o600)
   return {
-    readNew: () => {
-      const size = fstatSync(file).size
-      if (size === readTo) return []
-      const bytes = Buffer.alloc(size - readTo)
-      readSync(file, bytes, 0, bytes.length, readTo)
-      const text = bytes.toString('utf8')
-      const whole = text.slice(0, text.lastIndexOf('\n') + 1)
-      readTo += Buffer.byteLength(whole)
-      return whole.split('\n').filter(Boolean).flatMap(parseLine)
-    },
+    read: () => readFileSync(path, 'utf8').split('\n').filter(Boolean).flatMap(parseLine),
     append: (line) => void writeSync(file, `${JSON.stringify(line)}\n`),
   }
 }
