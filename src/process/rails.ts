@@ -64,7 +64,7 @@ export const readTime = async (config: Pick<Config, 'RAILS' | 'DATA_DIR' | 'SAND
   return clock
 }
 
-const openSandbox = async (config: Config, clock: MovableClock, logger: Logger): Promise<RunningRails> => {
+const openSandbox = async (config: Config, clock: MovableClock): Promise<RunningRails> => {
   const folder = folderOf(config)
   const scheduler = createTimerScheduler()
   const time = createSandboxTime(clock, scheduler, folder)
@@ -72,7 +72,6 @@ const openSandbox = async (config: Config, clock: MovableClock, logger: Logger):
     scheduler,
     clock,
     delayMs: config.SANDBOX_DELAY_MS,
-    logger: logger.child({ part: 'sandbox' }),
     folder,
     moveTime: time,
     home: config.publicUrl,
@@ -116,7 +115,5 @@ export const openRails = (config: Config, clock: MovableClock, logger: Logger): 
   if (!usesSandbox(config)) {
     return Promise.resolve({ rails: realRails(config, clock), sandbox: null, stop: async () => undefined })
   }
-  return config.SANDBOX_URL === undefined
-    ? openSandbox(config, clock, logger)
-    : joinSandbox(config, clock, logger, config.SANDBOX_URL)
+  return config.SANDBOX_URL === undefined ? openSandbox(config, clock) : joinSandbox(config, clock, logger, config.SANDBOX_URL)
 }

@@ -19,9 +19,6 @@ export const createAddresses = (folder?: string) => {
   }
 }
 
-/** The sandbox's log. Never log a URL (it contains a secret), a number or a body. */
-export type SandboxLogger = { info: (facts: object, message: string) => void; warn: (facts: object, message: string) => void }
-
 export type Deliver = (url: string, body: unknown) => Promise<void>
 
 const timeoutMs = 10_000
@@ -37,16 +34,14 @@ export const postJson = (url: string, body: unknown, withinMs: number): Promise<
 
 /** Sends a callback once. Like the provider, it never retries, so a receiver that is down misses the callback. */
 export const createDeliver =
-  (logger: SandboxLogger | undefined, journal: Journal): Deliver =>
+  (journal: Journal): Deliver =>
   async (url, body) => {
     try {
       const response = await postJson(url, body, timeoutMs)
       await response.body?.cancel()
-      logger?.info({ status: response.status }, 'delivered')
       journal.add('sent', { answer: response.status })
     } catch {
       journal.add('sent', { answer: 'no listener' })
-      logger?.warn({}, 'callback not delivered: nothing listens at its address')
     }
   }
 

@@ -9,7 +9,7 @@ import {
 } from '../../lib/rail-names.ts'
 import type { Serve } from './answer.ts'
 import { createBook, type Movement, type Order } from './book.ts'
-import { createAddresses, createDeliver, type SandboxLogger } from './deliver.ts'
+import { createAddresses, createDeliver } from './deliver.ts'
 import { createJournal } from './journal.ts'
 import { createNames } from './names.ts'
 import { createRules } from './rules.ts'
@@ -22,7 +22,6 @@ export type EmulationDeps = {
   scheduler: Scheduler
   clock: Clock
   delayMs: number
-  logger?: SandboxLogger
   /** Folder for money, receipts and credentials. Without a folder they are lost when the process ends. */
   folder?: string
 }
@@ -40,7 +39,7 @@ type Forms = {
   accounts: Readonly<Record<DepositRail, string>>
 }
 
-export const createEmulation = ({ clock, folder, logger, scheduler, delayMs }: EmulationDeps, forms: Forms) => {
+export const createEmulation = ({ clock, folder, scheduler, delayMs }: EmulationDeps, forms: Forms) => {
   const journal = createJournal(clock)
   const rules = createRules()
   return {
@@ -51,7 +50,7 @@ export const createEmulation = ({ clock, folder, logger, scheduler, delayMs }: E
     journal,
     rules,
     book: createBook(clock, folder === undefined ? memoryStore() : fileStore(folder, 'orders.jsonl')),
-    deliver: createDeliver(logger, journal),
+    deliver: createDeliver(journal),
     /** Reports that are sent after the next order's report. */
     deferred: [] as (() => Promise<void>)[],
     tokens: Object.fromEntries(providers.map((name) => [name, createTokens(clock)])) as Record<Provider, Tokens>,

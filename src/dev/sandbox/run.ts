@@ -1,5 +1,4 @@
 import { resolve } from 'node:path'
-import { pino } from 'pino'
 import { loadConfig } from '../../config.ts'
 import { createMovableClock } from '../../lib/clock.ts'
 import { readEnvironment } from '../../process/environment.ts'
@@ -15,7 +14,6 @@ const sandbox = createRailSandbox({
   scheduler,
   clock,
   delayMs: config.SANDBOX_DELAY_MS,
-  logger: pino({ level: 'warn' }, pino.destination(2)),
   folder,
   moveTime: createSandboxTime(clock, scheduler, folder),
 })
