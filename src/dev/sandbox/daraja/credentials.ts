@@ -21,10 +21,8 @@ export const createCredentials = (secretOf: SecretOf) => {
     certificatePem: pem(createPublicKey(privateKey), 'spki'),
     tillIdentifierType: '4',
     timeoutMs: 5_000,
-    // Read by processes of 0.2.0, which may run beside this version until 0.4.0.
-    transactionType: 'CustomerPayBillOnline',
     deposits: { shortcode: '174379', version: '2', pullNumber: '254722000000' },
-  } as const satisfies Omit<DarajaOptions, 'baseUrl'> & { transactionType: string }
+  } as const satisfies Omit<DarajaOptions, 'baseUrl'>
   let opened: { credential: string; password: string } | undefined
   return {
     options,
