@@ -22,10 +22,14 @@ p { margin: 0 0 1rem; color: var(--ink-2); overflow-wrap: anywhere; }
 nav { display: grid; gap: .6rem; margin: 1.25rem 0; }
 nav a, .primary, button { display: block; padding: .65rem 1rem; border: 1px solid var(--field); border-radius: 8px; background: var(--surface); color: inherit; font: inherit; font-weight: 500; text-align: center; text-decoration: none; cursor: pointer; }
 .primary { border-color: var(--accent); background: var(--accent); color: #fff; }
-a:focus-visible, button:focus-visible, input:focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; }
+a:focus-visible, button:focus-visible, input:focus-visible, select:focus-visible, .scroll:focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; }
 label { display: block; margin: 0 0 .6rem; }
-input:not([type=checkbox]), textarea { box-sizing: border-box; width: 100%; padding: .5rem .7rem; border: 1px solid var(--field); border-radius: 8px; background: var(--surface); color: inherit; font: inherit; }
+input:not([type=checkbox]), select, textarea { box-sizing: border-box; width: 100%; padding: .5rem .7rem; border: 1px solid var(--field); border-radius: 8px; background: var(--surface); color: inherit; font: inherit; }
 small { color: var(--ink-2); }
+main:has(table) { min-width: 0; max-width: 50rem; }
+table { border-collapse: collapse; }
+.scroll { overflow-x: auto; }
+th, td { padding: .45rem .75rem .45rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 `
 
 /** Allows only this style, by its hash. */

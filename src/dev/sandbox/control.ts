@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
+import { sendHtml } from '../../http/page.ts'
 import { type Provider, phoneRail, providerOf, providers } from '../../lib/rail-names.ts'
 import { type Movement, type Order, workingBalance } from './book.ts'
-import { controlPage, controlPolicy } from './control-page.ts'
+import { controlPage, controlScript } from './control-page.ts'
 import { PayIn, payIn } from './deposits.ts'
 import type { Emulation, Emulator } from './emulator.ts'
 import { emulators } from './emulators.ts'
@@ -73,12 +74,8 @@ export const registerControl = (
       const message = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')
       return reply.code(400).send({ error: 'invalid_request', message })
     })
-    control.get('/control', (_request, reply) =>
-      reply
-        .headers({ 'content-security-policy': controlPolicy, 'cache-control': 'no-store' })
-        .type('text/html; charset=utf-8')
-        .send(controlPage(home)),
-    )
+    control.get('/control', (_request, reply) => sendHtml(reply, 200, controlPage(home), { scripted: true }))
+    control.get('/control/page.js', (_request, reply) => reply.type('text/javascript; charset=utf-8').send(controlScript))
     control.get('/control/rules', async () => ({ data: rules.list() }))
     control.post('/control/rules', async (request, reply) => {
       const rule = rules.add(NewRule.parse(request.body))
