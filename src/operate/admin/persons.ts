@@ -9,63 +9,34 @@ import type { Console } from './console.ts'
 
 const owned = 't.workspace_id in (select id from workspaces where owning_account_id = $1)'
 
-/** Every table with data about a person, with the condition for rows of the account and of the workspaces that it owns. */
-export const aboutPerson: Readonly<Record<string, string>> = {
+/** Tables whose rows about the account, and about the workspaces that it owns, are found in another way. */
+export const foundOtherwise: Readonly<Record<string, string>> = {
   accounts: 't.id = $1',
   operator_invitations: `t.subject_key in (select i.subject_key from identities i where i.account_id = $1 and i.provider = 'wallet'
     union select ${emailKeySql('i.email')} from identities i where i.account_id = $1 and i.email_verified)`,
-  identities: 't.account_id = $1',
-  passkeys: 't.account_id = $1',
-  sessions: 't.account_id = $1',
-  push_subscriptions: 't.account_id = $1',
-  push_notices: 't.account_id = $1',
-  notification_settings: 't.account_id = $1',
-  mails: 't.account_id = $1',
-  session_acts: 't.account_id = $1',
-  dashboard_tokens: 't.account_id = $1',
-  workspaces: 't.owning_account_id = $1',
-  members: 't.account_id = $1',
   invitations: 't.invited_by = $1 or t.accepted_by = $1 or t.email = (select email from accounts where id = $1)',
-  grants: 't.account_id = $1',
-  api_keys: 't.account_id = $1',
-  oauth_authorizations: 't.account_id = $1',
-  sign_in_flows: 't.account_id = $1',
   beneficiaries: owned,
-  beneficiary_verifications: 't.account_id = $1',
   payees: owned,
   spending_policies: `${owned} or t.created_by = $1 or t.changed_by = $1`,
-  spending_policy_versions: 't.created_by = $1',
-  intent_mandates: 't.account_id = $1',
-  payments: 't.account_id = $1 or t.initiator_account_id = $1',
-  payment_batches: 't.account_id = $1 or t.initiator_account_id = $1',
-  payment_refusals: 't.account_id = $1',
-  approvals: 't.account_id = $1',
-  approval_views: 't.account_id = $1',
-  approval_decisions: 't.account_id = $1 or t.owning_account_id = $1',
-  approval_voids: 't.owning_account_id = $1',
-  topups: 't.account_id = $1 or t.initiator_account_id = $1',
-  rail_attempts: 't.account_id = $1',
-  callback_deliveries: 't.account_id = $1',
-  adjustments: 't.account_id = $1',
-  balance_separations: 't.account_id = $1 or t.requested_by = $1',
-  separation_confirmations: 't.account_id = $1',
   receipt_claims:
     't.owner_id in (select id from payments where account_id = $1 union all select id from topups where account_id = $1)',
   ledger_accounts: 't.owner_id = $1',
-  ledger_transfers: 't.customer_account_id = $1',
-  hour_totals: 't.account_id = $1',
-  usage_counters: 't.account_id = $1',
-  spending_totals: 't.account_id = $1',
-  events: 't.account_id = $1',
-  request_log: 't.account_id = $1',
-  stream_places: 't.account_id = $1',
-  audit_log: `t.account_id = $1 or t.subject_id = $1`,
+  audit_log: 't.account_id = $1 or t.subject_id = $1',
 }
 
-type Withheld = { table: string; columns: string[] }
-const secretColumns = `
-  select table_name::text as table, array_agg(column_name::text order by column_name) as columns from information_schema.columns
-  where table_schema = 'public' and table_name = any($1::text[]) and data_type = 'bytea' group by 1`
+type Table = { table: string; condition: string; secret: string[] }
+
+/** All tables with a column that names an account, so that a new table is never forgotten, and those above. */
+const tablesAbout = `
+  select c.table_name::text as table,
+    coalesce($1::jsonb ->> c.table_name::text,
+      string_agg(format('t.%I = $1', c.column_name), ' or ') filter (where names)) as condition,
+    coalesce(array_agg(c.column_name::text order by c.column_name) filter (where c.data_type = 'bytea'), '{}') as secret
+  from information_schema.columns c join pg_class on pg_class.oid = c.table_name::regclass,
+    lateral (select c.data_type = 'uuid' and c.column_name in ('account_id', 'owning_account_id', 'customer_account_id',
+      'initiator_account_id', 'created_by', 'requested_by') as names) as account
+  where c.table_schema = 'public' and relkind in ('r', 'p') and not relispartition
+  group by c.table_name having bool_or(names) or $1::jsonb ? c.table_name::text order by c.table_name`
 
 type Row = Record<string, unknown>
 
@@ -86,10 +57,10 @@ const eventOf = async (tx: Tx, row: Row): Promise<Row> =>
 
 const pageSize = 500
 
-const writeTable = async (tx: Tx, at: Console, table: string, id: Uuid, withheld: readonly string[]): Promise<void> => {
+const writeTable = async (tx: Tx, at: Console, { table, condition, secret }: Table, id: Uuid): Promise<void> => {
   await write(`,\n"${table}": [`)
-  const text = `select to_jsonb(t) - $2::text[] as row from ${table} t where ${aboutPerson[table]}`
-  await tx.query(`declare person_${table} no scroll cursor for ${text}`, [id, withheld])
+  const text = `select to_jsonb(t) - $2::text[] as row from ${table} t where ${condition}`
+  await tx.query(`declare person_${table} no scroll cursor for ${text}`, [id, secret])
   let separator = '\n'
   for (let more = true; more; ) {
     const rows = await tx.query<{ row: Row }>(`fetch ${pageSize} from person_${table}`)
@@ -114,11 +85,11 @@ export const exportPerson = async (at: Console, id: Uuid): Promise<void> => {
   await inTx(db, async (tx) => {
     // The transaction is idle while a reader, such as a pager, takes no more output.
     await tx.query('set local idle_in_transaction_session_timeout = 0')
-    const tables = Object.keys(aboutPerson)
-    const secret = new Map((await tx.query<Withheld>(secretColumns, [tables])).map((row) => [row.table, row.columns]))
-    const head = { account_id: formatId('account', id), exported_at: tx.at.toISOString(), withheld: Object.fromEntries(secret) }
+    const tables = await tx.query<Table>(tablesAbout, [JSON.stringify(foundOtherwise)])
+    const withheld = Object.fromEntries(tables.flatMap(({ table, secret }) => (secret.length > 0 ? [[table, secret]] : [])))
+    const head = { account_id: formatId('account', id), exported_at: tx.at.toISOString(), withheld }
     await write(JSON.stringify(head, null, 2).replace(/\n}$/, ''))
-    for (const table of tables) await writeTable(tx, at, table, id, secret.get(table) ?? [])
+    for (const table of tables) await writeTable(tx, at, table, id)
     await write('\n}\n')
   })
 }
