@@ -17,9 +17,17 @@ import {
 const batch = 20
 const batchesPerReport = 8
 
+/** The next seals, each with its rows and the tree up to it, and the stored nodes of these trees. */
 const readBatch = async (db: Db, before: Seal | undefined) => {
   const seals = await readSealsAfter(db, before?.sequence ?? 0, batch)
-  return { seals, rows: await readSealedRows(db, before, seals) }
+  const [rows, add] = await Promise.all([readSealedRows(db, before, seals), readSealTree(db, (seals[0]?.sequence ?? 1) - 1)])
+  const trees = seals.map((seal) => add(seal.rowsRoot))
+  const nodes = await readSealNodes(
+    db,
+    trees.flatMap((tree) => tree.completed),
+  )
+  const stored = new Map(nodes.map(({ level, place, hash }) => [`${level}/${place}`, Buffer.from(hash)]))
+  return { seals, rows, trees, stored }
 }
 
 type Verdict = { fault: string } | { vouched: boolean }
@@ -48,18 +56,13 @@ const findBrokenSeals = async (db: Db, facts: CheckScope): Promise<string[]> => 
   let count = 0
   let next = readBatch(db, before)
   for (let more = true; more; ) {
-    const { seals, rows } = await next
+    const { seals, rows, trees, stored } = await next
     more = seals.length === batch
     if (more) {
       next = readBatch(db, seals.at(-1))
       next.catch(() => undefined)
       await turn()
     }
-    const add = await readSealTree(db, (seals[0]?.sequence ?? 1) - 1)
-    const trees = seals.map((seal) => add(seal.rowsRoot))
-    const completed = trees.flatMap((tree) => tree.completed)
-    const nodes = await readSealNodes(db, completed)
-    const stored = new Map(nodes.map(({ level, place, hash }) => [`${level}/${place}`, Buffer.from(hash)]))
     for (const [index, seal] of seals.entries()) {
       const name = `seal ${seal.sequence} (through ${seal.id})`
       const tree = trees[index] as Grown
