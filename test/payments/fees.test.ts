@@ -1,3 +1,4 @@
+import { parse } from 'csv-parse/sync'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { countHours } from '../../src/ledger/hours.ts'
 import { trialBalance } from '../../src/ledger/reports.ts'
@@ -300,6 +301,26 @@ test('a receipt has the fee, and the verifier holds its hold and its booking aga
   const other = structuredClone(receipt)
   other.ledger_transfers = other.ledger_transfers.filter(({ kind, credit }: Json) => kind !== 'post' || credit !== 'fees')
   expect(checkLedger(other).result).toBe('bad')
+})
+
+test('every export in CSV has the fee in major and minor units, and the keys by which programs match its rows', async () => {
+  const person = await payer(500_000n)
+  const items = [{ display_name: 'Achieng', destination: '0722000101', amount_minor: '100000' }]
+  const once = { key: 'salaries-07' }
+  const { body: batch } = await person.api.post('/v1/payment-batches', { name: 'July', items }, once)
+  const { id: payee } = (await person.api.get('/v1/beneficiaries')).body.data[0]
+  const order = { beneficiary_id: payee, amount_minor: '50000' }
+  const { body: single } = await person.api.post('/v1/payments', order, { key: 'invoice-17' })
+  await service.settle()
+  const rowsOf = async (path: string): Promise<Json[]> =>
+    parse((await person.api.get(path, { headers: { accept: 'text/csv' } })).text, { columns: true, bom: true })
+  const fee = { fee: '15.00', fee_minor: '1500' }
+  const of = (rows: Json[], id: string) => rows.find((row) => row.id === id || row.payment_id === id)
+  expect(of(await rowsOf('/v1/payments'), single.id)).toMatchObject({ ...fee, idempotency_key: 'invoice-17' })
+  expect(await rowsOf(`/v1/payment-batches/${batch.id}/lines`)).toMatchObject([{ ...fee, batch_row: '' }])
+  expect(of(await rowsOf('/v1/accounts/me/statement'), single.id)).toMatchObject({ ...fee, idempotency_key: 'invoice-17' })
+  const history = (await rowsOf('/v1/accounts/me/history?type=payment')).filter(({ batch_id }) => batch_id === batch.id)
+  expect(history).toMatchObject([{ list: 'July', beneficiary_id: payee, idempotency_key: 'salaries-07' }])
 })
 
 test("a month's statement has each fee as an entry, in its balances and in its sums by type, and not in those of payees", async () => {

@@ -101,7 +101,8 @@ export const paymentColumns = (zones: Zones): readonly Column<Exported>[] => [
   ['initiator_account_id', ({ shown }) => shown.initiated_by.account_id],
   ['grant_id', ({ shown }) => shown.initiated_by.grant_id],
   ['metadata', (row) => JSON.stringify(row.metadata)],
-  ...(['updated_at', 'completed_at'] as const).map(columnOf),
+  ...(['updated_at', 'completed_at', 'idempotency_key'] as const).map(columnOf),
+  ['fee', ({ feeMinor }) => formatMajor(feeMinor ?? 0n)],
 ]
 
 /** Columns of a batch's result file, in reading order. */
@@ -109,6 +110,7 @@ const inResults = [
   ...['batch_row', 'beneficiary_name', 'destination', 'amount', 'currency', 'status', 'failure_message', 'provider_receipt'],
   ...['completed_local', 'time_zone', 'account_reference', 'narrative', 'purpose_code', 'list', 'requested_by_name'],
   ...['requested_through', 'approved_by_names', 'metadata', 'id', 'batch_index', 'amount_minor', 'failure_code', 'completed_at'],
+  ...['fee', 'fee_minor'],
 ]
 export const resultColumns = (zones: Zones): readonly Column<Exported>[] => {
   const all = paymentColumns(zones)

@@ -116,4 +116,5 @@ export const columnsOf = (zones: Zones, currency: string, hasBalances: boolean):
   ['fee', ofEntry(({ feeMinor }) => formatMajor(feeMinor))],
   ['at', ({ at }) => isoTime(at)],
   ['amount_minor', ofEntry(({ amountMinor }) => formatMinor(amountMinor))],
+  ['fee_minor', ofEntry(({ feeMinor }) => formatMinor(feeMinor))],
 ]

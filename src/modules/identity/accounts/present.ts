@@ -76,6 +76,8 @@ export const historyColumns = (zones: Zones, currency: string): readonly Column<
   as('idempotency_key'),
   as('batch_id'),
   ['batch_index', ({ shown }) => shown.batch_index?.toString() ?? null],
+  ['beneficiary_id', ({ shown }) => shown.beneficiary?.id ?? null],
+  ['list', ({ shown }) => shown.batch?.name ?? null],
 ]
 
 export const viewAccounts = async (db: Db, config: Config, records: readonly AccountRecord[]): Promise<AdminAccount[]> => {
