@@ -1,5 +1,6 @@
 import type { Config } from './config.ts'
 import type { Clock } from './lib/clock.ts'
+import { StartupError } from './lib/errors.ts'
 import { isLoopbackUrl } from './lib/loopback.ts'
 import {
   collectionRail,
@@ -138,10 +139,8 @@ const check = <P extends Provider>(provider: P, config: Config, clock: Clock): A
 /** Checks the configuration of each rail without moving money. */
 export async function* configuredRailChecks(config: Config, clock: Clock): AsyncGenerator<RailCheck> {
   const named = providers.filter((provider) => isNamed(config, provider))
-  if (named.length === 0) {
-    yield { requirement: 'a real provider is configured', problem: 'RAILS names none: payments are simulated and no money moves' }
-    return
-  }
+  if (named.length === 0)
+    throw new StartupError('Nothing to check: RAILS names no real provider, so payments are simulated and no money moves.')
   for (const provider of named) yield* check(provider, config, clock)
   yield checkCallbackUrl(config.operatorUrl, isLoopbackUrl(config.operatorUrl))
 }

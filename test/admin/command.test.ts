@@ -217,8 +217,8 @@ test(
     ])
     expect([sound.code, sound.stdout]).toEqual([0, expect.stringMatching(/\n[0-9]+ promises kept, 0 broken\n$/)])
     expect(sound.stdout).toMatch(/ok {5}I1 {3}debits equal credits/)
-    expect([wrongUsage.code, wrongUsage.stderr]).toEqual([2, expect.stringContaining('unknown command "accounts feed x"')])
-    expect(wrongUsage.stderr).toContain('npm run admin -- <command>')
+    const feed = /^Usage:\n {2}npm run admin -- accounts find <account>\n[\s\S]*\n\nunknown command "accounts feed x"\n$/
+    expect([wrongUsage.code, wrongUsage.stderr]).toEqual([2, expect.stringMatching(feed)])
     expect([refused.code, refused.stderr.trim()]).toEqual([1, 'There is no such resource.'])
     const counter = "('policy', gen_random_uuid(), gen_random_uuid(), 'day', '2026-03-04', 7, 1)"
     await service.deps.db.query(
@@ -396,6 +396,31 @@ test('after a restore into a server whose transaction ids are behind, new rows a
   expect(await admin('rails', 'paused')).toEqual([])
   await service.deps.jobs.sweep()
   expect(await findBreaches(service)).toEqual([])
+})
+
+test('what is wrong with a command line is its last line, below the syntax of its own command alone', patience, async () => {
+  const grant = 'Usage:\n  npm run admin -- grant|revoke <account>\n\n'
+  const wrong = [
+    [['grant'], `${grant}<account> is missing\n`],
+    [['grant', 'nobody@example.com'], `${grant}account "nobody@example.com" not found\n`],
+    [
+      ['grant', 'x', '--reasn', 'y'],
+      expect.stringMatching(/^Usage:\n {2}npm run admin -- grant\|revoke <account>\n\nUnknown option '--reasn'/),
+    ],
+    [['frobnicate'], expect.stringMatching(/^npm run admin -- <command>[\s\S]*\n\nunknown command "frobnicate"\n$/)],
+    [[], expect.stringMatching(/^npm run admin -- <command>/)],
+  ] as const
+  await Promise.all(
+    wrong.map(async ([args, stderr]) =>
+      expect([args, await spawnAdmin(...args)]).toEqual([args, { code: 2, stdout: '', stderr }]),
+    ),
+  )
+})
+
+test('rails check in a sandbox says that there is nothing to check', async () => {
+  await expect(admin('rails', 'check')).rejects.toThrow(
+    'Nothing to check: RAILS names no real provider, so payments are simulated and no money moves.',
+  )
 })
 
 test('what is wrong with a command line is said in words', async () => {

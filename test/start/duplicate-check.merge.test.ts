@@ -80,7 +80,7 @@ const orders = async () => (await control.get('/movements')).body.data.length
 
 test('npm run admin -- rails check --duplicate opens the repeats of a provider that refuses duplicates, and of no other', async () => {
   expect(await warnings()).toEqual(['DARAJA_B2C_REPEATS', 'PESALINK_REFERENCE_IS_UNIQUE'])
-  const waits = rails.map((rail) => `MISSING ${refuses(rail)}: not tested: run rails check --duplicate <your phone>`)
+  const waits = rails.map((rail) => `FAILED  ${refuses(rail)}: not tested: run rails check --duplicate <your phone>`)
   expect(await untested()).toEqual(waits)
 
   // A provider that accepts the same order twice.
@@ -89,7 +89,7 @@ test('npm run admin -- rails check --duplicate opens the repeats of a provider t
   expect(paidTwice.code).toBe(1)
   for (const rail of rails)
     expect(paidTwice.lines).toContain(
-      `MISSING ${refuses(rail)}: the provider accepted the order twice: leave the setting off, and check the statement for a second payment`,
+      `FAILED  ${refuses(rail)}: the provider accepted the order twice: leave the setting off, and check the statement for a second payment`,
     )
   expect(await untested()).toEqual(waits)
 
@@ -100,7 +100,7 @@ test('npm run admin -- rails check --duplicate opens the repeats of a provider t
   expect(untaken.code).toBe(1)
   for (const rail of rails)
     expect(untaken.lines).toContainEqual(
-      expect.stringMatching(`^MISSING ${refuses(rail)}: the provider did not accept the first order`),
+      expect.stringMatching(`^FAILED  ${refuses(rail)}: the provider did not accept the first order`),
     )
   expect(await untested()).toEqual(waits)
 

@@ -1,6 +1,6 @@
 import { Refusal, StartupError } from '../../lib/errors.ts'
 import { UsageError } from './arguments.ts'
-import { type ConsoleCommand, readCommand, usage } from './commands.ts'
+import { type ConsoleCommand, readCommand, usageFor } from './commands.ts'
 import { openConsole } from './console.ts'
 
 // Runs the administrators' operations from a shell, for a person with access to the machine.
@@ -22,7 +22,8 @@ const withConsole = async (command: ConsoleCommand): Promise<unknown> => {
 
 await run().catch((error: unknown) => {
   if (error instanceof UsageError || (error instanceof TypeError && 'code' in error)) {
-    console.error([error.message, usage].filter(Boolean).join('\n\n'))
+    // The message comes last, where a terminal shows it.
+    console.error([usageFor(process.argv.slice(2)), error.message].filter(Boolean).join('\n\n'))
     process.exitCode = 2
   } else if (error instanceof Refusal || error instanceof StartupError) {
     console.error(error.message)

@@ -17,7 +17,7 @@ export type Command = ConsoleCommand | { needsConsole: false; run: () => Promise
 const allCommands: Commands = { ...accountCommands, ...moneyCommands, ...railCommands, ...receiptKeyCommands, ...upkeepCommands }
 const commands = new Map(Object.entries(allCommands))
 
-export const usage = `npm run admin -- <command>, with the database and keys of the service (DATABASE_URL, else DATA_DIR). The audit log names
+const usage = `npm run admin -- <command>, with the database and keys of the service (DATABASE_URL, else DATA_DIR). The audit log names
 the login name before sudo, else the system user, or with --as <name> this name:
 
   accounts find <account>                      <account>: an id, an e-mail address or a wallet (its address, or eip155:<chain>:<address> for a contract)
@@ -78,8 +78,8 @@ const withoutConsole = new Map([
   ['finish-upgrade', finishUpgrade],
 ])
 
-/** The most words after a command's name, and its options. */
-type Shape = { words: number; options: ReadonlySet<string> }
+/** The most words after a command's name, its options, and its lines of the usage without their descriptions. */
+type Shape = { words: number; options: ReadonlySet<string>; syntax: readonly string[] }
 
 /** Reads lines such as `keys revoke <key id> [--reason <text>]  revokes a leaked key`. A command may have several. */
 const readShapes = (): Map<string, Shape> => {
@@ -97,12 +97,25 @@ const readShapes = (): Map<string, Shape> => {
       const other = shapes.get(name)
       const most = before.includes('…') ? Number.POSITIVE_INFINITY : words.length - name.split(' ').length
       const own = [...line.matchAll(/--([a-z-]+)/g)].map(([, option = '']) => option)
-      shapes.set(name, { words: Math.max(most, other?.words ?? 0), options: new Set([...own, ...(other?.options ?? [])]) })
+      shapes.set(name, {
+        words: Math.max(most, other?.words ?? 0),
+        options: new Set([...own, ...(other?.options ?? [])]),
+        syntax: [...(other?.syntax ?? []), line],
+      })
     }
   }
   return shapes
 }
 const shapes = readShapes()
+
+/** The syntax of the command that the arguments name, else of all commands that begin with their first word, else everything. */
+export const usageFor = (args: readonly string[]): string => {
+  const [first = '', second = ''] = args.filter((arg) => !arg.startsWith('-'))
+  const name = [`${first} ${second}`, first].find((each) => shapes.has(each))
+  const near = [...shapes].filter(([each]) => (name === undefined ? each.startsWith(`${first} `) : each === name))
+  const lines = new Set(near.flatMap(([, { syntax }]) => syntax))
+  return lines.size === 0 ? usage : `Usage:\n${[...lines].map((line) => `  npm run admin -- ${line}`).join('\n')}`
+}
 
 const refuseSuperfluous = (name: string, { words, options }: Arguments): void => {
   const shape = shapes.get(name)

@@ -41,7 +41,7 @@ const readPauses = async ({ db }: Console['deps']) =>
   (await listPauses(db)).map(({ pausedBy: paused_by, pausedAt: paused_at, ...pause }) => ({ ...pause, paused_by, paused_at }))
 
 const say = ({ requirement, problem }: RailCheck): boolean => {
-  console.log(problem === null ? `ok      ${requirement}` : `MISSING ${requirement}: ${problem}`)
+  console.log(problem === null ? `ok      ${requirement}` : `FAILED  ${requirement}: ${problem}`)
   if (problem !== null) process.exitCode = 1
   return problem === null
 }
