@@ -579,7 +579,7 @@ class Payments:
             except (OSError, http.client.HTTPException, json.JSONDecodeError) as error:
                 # A PATCH may carry a version: sent again after its answer was lost it would be refused although it took effect.
                 if last or method == "PATCH":
-                    raise NoAnswer(str(error), key) from error
+                    raise NoAnswer(f"{error} ({self.base_url})", key) from error
             time.sleep(wait)
         raise AssertionError("every attempt returns or raises")
 

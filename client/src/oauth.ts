@@ -1,5 +1,5 @@
 import type { Schemas } from './route-types.ts'
-import { answerOf, pause, refusalOf } from './transport.ts'
+import { answerOf, noAnswer, pause, refusalOf } from './transport.ts'
 
 type Fetch = typeof fetch
 export type Tokens = { accessToken: string; refreshToken: string | undefined; expiresAt: number; scope: string }
@@ -35,8 +35,12 @@ type Metadata = Pick<
   'registration_endpoint' | 'device_authorization_endpoint' | 'token_endpoint' | 'revocation_endpoint'
 >
 
-export const discover = async (fetch: Fetch, baseUrl: string): Promise<Metadata> =>
-  answerOf(await fetch(`${baseUrl}/.well-known/oauth-authorization-server`))
+export const discover = async (fetch: Fetch, baseUrl: string): Promise<Metadata> => {
+  const response = await fetch(`${baseUrl}/.well-known/oauth-authorization-server`).catch((error: unknown) => {
+    throw noAnswer(error, baseUrl)
+  })
+  return answerOf(response)
+}
 
 const toTokens = (answer: Schemas['OAuthTokens']): Tokens => ({
   accessToken: answer.access_token,

@@ -187,11 +187,16 @@ const mayRepeat = (outgoing: Outgoing, settled: PaymentsError | { lost: unknown 
 const waitBefore = (settled: PaymentsError | { lost: unknown }, attempt: number): number =>
   ('lost' in settled ? undefined : settled.retryAfterMs) ?? backoffMs(attempt)
 
-const fail = (settled: PaymentsError | { lost: unknown }, key: string | undefined): never => {
-  if (!('lost' in settled)) throw settled
-  const why = settled.lost instanceof Error ? settled.lost.message : String(settled.lost)
-  throw new ConnectionError(`No answer arrived: ${why}`, { cause: settled.lost, idempotencyKey: key })
+/** The reason of a failed fetch. Node gives it as the cause of "fetch failed". */
+const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  const { cause } = error
+  const below = cause instanceof Error ? cause.message || ('code' in cause ? String(cause.code) : '') : ''
+  return below === '' ? error.message : `${error.message} (${below})`
 }
+
+export const noAnswer = (cause: unknown, from: string, idempotencyKey?: string): ConnectionError =>
+  new ConnectionError(`No answer from ${from}: ${reasonOf(cause)}`, { cause, idempotencyKey })
 
 /** Returns `read` of a complete, successful response. Throws for any other, after the retries that can help. */
 const sendAndRead = async <T>(
@@ -206,7 +211,8 @@ const sendAndRead = async <T>(
     const settled = await attemptOnce(options, outgoing, key, accept, read)
     if ('read' in settled) return settled.read
     const wait = waitBefore(settled, attempt)
-    if (attempt >= retries || wait > longestWaitMs || !mayRepeat(outgoing, settled)) fail(settled, key)
+    if (attempt >= retries || wait > longestWaitMs || !mayRepeat(outgoing, settled))
+      throw 'lost' in settled ? noAnswer(settled.lost, options.baseUrl, key) : settled
     await pause(wait, outgoing.signal)
   }
 }
@@ -225,6 +231,6 @@ export const answerOf = async <T>(response: Response): Promise<T> => {
   try {
     return JSON.parse(text) as T
   } catch (error) {
-    return fail({ lost: error }, undefined)
+    throw noAnswer(error, response.url)
   }
 }

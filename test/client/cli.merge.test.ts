@@ -231,7 +231,7 @@ describe('with an API key', () => {
     }
   })
 
-  test('pay --wait ends when the payment has ended', async () => {
+  test('pay --wait ends when the payment has ended, with its record as the output and its result as the last line for a person', async () => {
     const run = payments(['pay', beneficiary, '10.00', '--wait'], await withKey())
     const wait = async () => {
       while (run.out() === '') {
@@ -241,7 +241,9 @@ describe('with an API key', () => {
     }
     await Promise.race([wait(), run.ended])
     expect(await run.ended, run.err()).toBe(exit.done)
-    expect(JSON.parse(run.out()).status).toBe('succeeded')
+    const payment = JSON.parse(run.out())
+    expect(payment.status).toBe('succeeded')
+    expect(run.err()).toMatch(new RegExp(`\n.*, succeeded: ${payment.provider_receipt}\n$`))
   })
 
   test('pay --at takes a day or a time of the workspace, or an instant; simulate --at says what would be decided', async () => {
@@ -457,7 +459,9 @@ describe('with an API key', () => {
     }
     await Promise.race([settle(), run.ended])
     expect(await run.ended, run.err()).toBe(exit.done)
-    expect(JSON.parse(run.out())).toMatchObject({ status: 'succeeded', received_minor: '50000' })
+    const topup = JSON.parse(run.out())
+    expect(topup).toMatchObject({ status: 'succeeded', received_minor: '50000' })
+    expect(run.err()).toMatch(new RegExp(`\nKES 500.00, succeeded: ${topup.provider_receipt}\n$`))
   })
 
   test('events --follow prints each event as a line, until it is stopped', async () => {
@@ -514,6 +518,18 @@ describe('with an API key', () => {
       expect.stringContaining('No payee is called "Nobody Here"'),
     ])
     expect(await tried('payees', 'archive', 'Zuhura Stores')).toEqual([exit.done, expect.stringContaining('archived')])
+  })
+
+  test('an unknown command, a file that is not there and a service that does not answer are named', async () => {
+    expect(await outcomeOf(['foo'])).toEqual([exit.usage, 'Unknown command "foo". "payments help" lists the commands.\n'])
+    const dead = 'http://127.0.0.1:9'
+    const env = { ...(await withKey()), PAYMENTS_URL: dead }
+    expect(await outcomeOf(['batch', 'nope.csv'], env)).toEqual([
+      exit.usage,
+      'Cannot read the file nope.csv: no such file or directory.\n',
+    ])
+    expect(await outcomeOf(['balance'], env)).toEqual([exit.failed, expect.stringMatching(`^No answer from ${dead}: .*bad port`)])
+    expect(await outcomeOf(['login', '--url', dead])).toEqual([exit.failed, expect.stringContaining(`No answer from ${dead}: `)])
   })
 
   test('a wrong command line prints the usage and has its own exit status', async () => {

@@ -25,3 +25,14 @@ export const paymentText = (payment: {
   currency: string
   beneficiary: { display_name: string; destination_mask: string }
 }): string => `${amountText(payment.amount_minor, payment.currency)} to ${payeeText(payment.beneficiary)}`
+
+export const resultText = (
+  payment: Parameters<typeof paymentText>[0] & {
+    status: string
+    failure_message: string | null
+    provider_receipt: string | null
+  },
+): string => {
+  const why = payment.failure_message ?? payment.provider_receipt
+  return `${paymentText(payment)}, ${payment.status.replaceAll('_', ' ')}${why === null ? '' : `: ${why}`}`
+}

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { ListOptions, PaymentBatch, PaymentBatchPreview } from '../batches.ts'
@@ -7,7 +6,7 @@ import type { Payments } from '../client.ts'
 import { PaymentsError } from '../errors.ts'
 import { faultsIn, groupFaults, rowsText } from '../list-faults.ts'
 import { amountText } from './amount.ts'
-import { AlreadyDoneError, clientOf, UsageError } from './session.ts'
+import { AlreadyDoneError, clientOf, readInput, UsageError } from './session.ts'
 import { sayTable } from './table.ts'
 import { flag, json, type Terminal, text } from './terminal.ts'
 import { whenOf } from './when.ts'
@@ -117,7 +116,7 @@ const progressTo = ({ progress }: Terminal): ((batch: PaymentBatch) => void) => 
 
 const read = (file: string | undefined, more: readonly string[]): Uint8Array<ArrayBuffer> => {
   if (file === undefined || more.length > 0) throw new UsageError('Name the CSV file: payments batch salaries.csv')
-  return new Uint8Array(readFileSync(file === '-' ? 0 : file))
+  return readInput(file)
 }
 
 /** The local date of this computer, which is what a person means by "today". */

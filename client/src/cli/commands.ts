@@ -10,7 +10,7 @@ import { deposit, topUp } from './money-commands.ts'
 import { pay, simulate } from './pay.ts'
 import { payees } from './payees.ts'
 import { cancel, keys, payment, statement } from './records.ts'
-import { clientOf, defaultUrl } from './session.ts'
+import { clientOf, defaultUrl, readInput } from './session.ts'
 import { forgetLogin, type Login, loginFile, readLogin, writeLogin } from './store.ts'
 import { flag, json, type Terminal, text } from './terminal.ts'
 
@@ -109,9 +109,7 @@ const logs = async (terminal: Terminal): Promise<void> => {
 const verifyReceipt = async (terminal: Terminal): Promise<void> => {
   const place = new URL('../verify-receipt.mjs', import.meta.url).href
   const verifier: Verifier = await import(place)
-  const { readFileSync } = await import('node:fs')
-  const read = async (path: string) => new Uint8Array(readFileSync(path === '-' ? 0 : path))
-  process.exitCode = await verifier.run(terminal.args, { say: terminal.out, read })
+  process.exitCode = await verifier.run(terminal.args, { say: terminal.out, read: async (path) => readInput(path) })
 }
 
 export type Command = { arguments: string; summary: string; run: (terminal: Terminal) => Promise<void> }

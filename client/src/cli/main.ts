@@ -56,7 +56,8 @@ if (['--version', '-v', 'version'].includes(name)) out(version)
 else if (command && args.some((arg) => arg === '--help' || arg === '-h')) out(helpOf(name, command))
 else if (!command) {
   const help = ['help', '--help', '-h'].includes(name)
-  ;(help ? out : say)(usage)
+  if (help) out(usage)
+  else say(`Unknown command "${name}". "payments help" lists the commands.`)
   process.exitCode = help ? 0 : 2
 } else {
   try {

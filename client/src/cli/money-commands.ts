@@ -1,9 +1,21 @@
 import { parseArgs } from 'node:util'
-import { minorOf } from './amount.ts'
+import type { Schemas } from '../route-types.ts'
+import { amountText, minorOf } from './amount.ts'
 import { clientOf, UsageError } from './session.ts'
 import { flag, json, type Terminal, text } from './terminal.ts'
 
 const methods = { paybill: 'MPESA_PAYBILL', bank: 'PESALINK' } as const
+
+/** Prints the ended top-up for a program, then the result for a person. */
+const sayEnd = async (waiting: Promise<Schemas['Topup']>, { out, say }: Terminal): Promise<void> => {
+  const topup = await waiting
+  out(json(topup))
+  const minor = topup.received_minor ?? topup.amount_minor
+  const why = topup.failure_message ?? topup.provider_receipt
+  say(
+    [minor === null ? 'Top-up' : amountText(minor, topup.currency), ', ', topup.status, why === null ? '' : `: ${why}`].join(''),
+  )
+}
 
 /** Prints where to pay money in and with which account number. With --wait, waits until the money has arrived. */
 export const deposit = async (terminal: Terminal): Promise<void> => {
@@ -18,8 +30,8 @@ export const deposit = async (terminal: Terminal): Promise<void> => {
   const client = await clientOf(terminal, values.url)
   const topup = await client.topups.initiate({ method }, { signal: terminal.signal })
   for (const [name, value] of Object.entries(topup.instructions ?? {})) terminal.say(`${name.replaceAll('_', ' ')}: ${value}`)
-  const waiting = values.wait && client.topups.waitFor(topup.id, { signal: terminal.signal, timeoutMs: 7 * 86_400_000 })
-  terminal.out(json(waiting ? await waiting : topup))
+  if (!values.wait) return terminal.out(json(topup))
+  await sayEnd(client.topups.waitFor(topup.id, { signal: terminal.signal, timeoutMs: 7 * 86_400_000 }), terminal)
 }
 
 /** Sends an M-PESA prompt to a phone. With --wait, waits for the phone owner's response. */
@@ -35,5 +47,6 @@ export const topUp = async (terminal: Terminal): Promise<void> => {
   const client = await clientOf(terminal, values.url)
   const options = { signal: terminal.signal, ...(values.key !== undefined && { idempotencyKey: values.key }) }
   const topup = await client.topups.initiate({ amount_minor: minorOf(amount), phone_number: phone }, options)
-  terminal.out(json(values.wait ? await client.topups.waitFor(topup.id, { signal: terminal.signal }) : topup))
+  if (!values.wait) return terminal.out(json(topup))
+  await sayEnd(client.topups.waitFor(topup.id, { signal: terminal.signal }), terminal)
 }

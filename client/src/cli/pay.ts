@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import type { Payments } from '../client.ts'
 import { PaymentsError } from '../errors.ts'
 import type { Body } from '../route-types.ts'
-import { minorOf, paymentText } from './amount.ts'
+import { minorOf, paymentText, resultText } from './amount.ts'
 import { payeeIdOf } from './find-payee.ts'
 import { clientOf, UsageError } from './session.ts'
 import { flag, json, type Terminal, text } from './terminal.ts'
@@ -77,5 +77,8 @@ export const pay = async (terminal: Terminal): Promise<void> => {
   terminal.say(`${paymentText(payment)}: ${payment.status}${when ? ` for ${when.words}` : ''}`)
   if (payment.status === 'pending_approval')
     terminal.say(`A person must approve it: ${client.baseUrl}/approve/${payment.approval_id}`)
-  terminal.out(json(values.wait ? await client.payments.waitFor(payment.id, { signal: terminal.signal }) : payment))
+  if (!values.wait) return terminal.out(json(payment))
+  const ended = await client.payments.waitFor(payment.id, { signal: terminal.signal })
+  terminal.out(json(ended))
+  terminal.say(resultText(ended))
 }

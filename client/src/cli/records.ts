@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import type { Payments } from '../client.ts'
 import { ConflictError, NotFoundError } from '../errors.ts'
 import type { Item } from '../route-types.ts'
-import { amountText, payeeText, paymentText } from './amount.ts'
+import { amountText, payeeText, resultText } from './amount.ts'
 import { clientOf, UsageError } from './session.ts'
 import { sayList } from './table.ts'
 import { flag, json, type Terminal, text } from './terminal.ts'
@@ -14,11 +14,6 @@ const idIn = (positionals: readonly string[], command: string, example: string):
 }
 
 const isBatch = (id: string): boolean => id.startsWith('pba_')
-
-const sayPayment = (payment: Item<'/v1/payments'>, { out }: Terminal): void => {
-  const why = payment.failure_message ?? payment.provider_receipt
-  out(`${payment.id}: ${paymentText(payment)}, ${payment.status.replaceAll('_', ' ')}${why === null ? '' : `: ${why}`}`)
-}
 
 /** Shows a payment, found by its id or its idempotency key. */
 export const payment = async (terminal: Terminal): Promise<void> => {
@@ -33,8 +28,7 @@ export const payment = async (terminal: Terminal): Promise<void> => {
   }
   const id = values.key === undefined ? idIn(positionals, 'payment', 'pay_…') : await byKey(values.key)
   const read = await (values.wait ? client.payments.waitFor(id, { signal }) : client.payments.get(id, { signal }))
-  if (values.json) terminal.out(json(read))
-  else sayPayment(read, terminal)
+  terminal.out(values.json ? json(read) : `${read.id}: ${resultText(read)}`)
 }
 
 type Ending = Promise<{ id: string; status: string }>
