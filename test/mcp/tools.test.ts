@@ -317,6 +317,8 @@ describe('the other tools', () => {
   test('simulate, and move nothing', async () => {
     const before = await agent.call('get_balance')
     const { idempotency_key: _key, ...what } = order('2000')
+    const described = { ...what, narrative: 'Nails', purpose_code: 'GDDS' }
+    expect(await agent.call('simulate_payment', described)).toMatchObject({ outcome: 'allow' })
     expect(await agent.call('simulate_payment', what)).toMatchObject({ outcome: 'allow' })
     expect(await agent.call('get_balance')).toEqual(before)
   })

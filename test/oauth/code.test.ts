@@ -104,6 +104,25 @@ describe('a client that a person has connected', () => {
     expect(refusal(await agent.api.get('/v1/accounts/me'))).toEqual([401, 'token_expired'])
   })
 
+  test('is found by the kind of its grant among the grants of the account and of the workspace', async () => {
+    const someone = await signIn(service.api)
+    const key = await createKey(someone)
+    await authorizeAgent(service.api, someone, { client })
+    for (const path of ['/v1/accounts/me/grants', '/v1/workspaces/current/grants']) {
+      const kinds = async (query: string) =>
+        (await someone.api.get(`${path}${query}`)).body.data.map(({ kind }: { kind: string }) => kind)
+      expect([path, await kinds(''), await kinds('?kind=oauth')]).toEqual([path, ['oauth', 'api_key'], ['oauth']])
+      expect((await someone.api.get(`${path}?kind=api_key`)).body.data).toMatchObject([{ id: key.grantId }])
+      const wrong = await someone.api.get(`${path}?kind=agent`)
+      expect([wrong.status, wrong.body.details.param]).toEqual([400, 'kind'])
+      const page = await someone.api.get(`${path}?limit=1`)
+      expect(refusal(await someone.api.get(`${path}?kind=oauth&cursor=${page.body.next_cursor}`))).toEqual([
+        400,
+        'invalid_cursor',
+      ])
+    }
+  })
+
   test('is refused at once when its grant is revoked, and so is its refresh token', async () => {
     const agent = await authorizeAgent(service.api, person, { client })
     const [grant] = (await person.api.get('/v1/accounts/me/grants')).body.data

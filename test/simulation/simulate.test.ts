@@ -28,6 +28,26 @@ test('a simulation answers as a payment would, and writes nothing', async () => 
   expect(dry.body).toMatchObject({ outcome: 'require_approval', required_approvals: 1, remedy: { max_amount_minor: null } })
 })
 
+test('the whole body of a payment can be simulated as it will be sent, and has the same faults', async () => {
+  const someone = await signIn(service.api)
+  await credit(service, someone.accountId, 1_000_000n)
+  const to = await newBeneficiary(someone.api)
+  const order = { narrative: 'Nails, 5 kg', metadata: { order: '4711' }, purpose_code: 'GDDS', on_duplicate: 'confirm' }
+  const whole = { beneficiary_id: to, amount_minor: '31000', ...order }
+  const dry = await simulate(whole, someone.api)
+  const real = await someone.api.post('/v1/payments', whole)
+  expect([dry.status, real.status]).toEqual([200, 201])
+  expect(dry.body).toEqual({ ...real.body.decision, fee_minor: '0' })
+  for (const wrong of [{ narrative: 'x'.repeat(141) }, { metadata: { order: 4711 } }, { purpose_code: 'salary' }]) {
+    const faults = async (answer: ReturnType<typeof simulate>) => {
+      const { status, body } = await answer
+      return [status, body.message, body.details.fields]
+    }
+    const body = { ...whole, ...wrong }
+    expect(await faults(simulate(body, someone.api))).toEqual(await faults(someone.api.post('/v1/payments', body)))
+  }
+})
+
 test('a proposed policy is decided as if it had existed all day', async () => {
   await person.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '300000' })
   const policy = { daily_limit_minor: '350000' }

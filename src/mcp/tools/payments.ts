@@ -90,7 +90,7 @@ const simulate = defineTool({
     approval: ApprovalLink.optional(),
   }),
   run: async ({ wait_seconds, ...input }, caller) => {
-    const { narrative, ...order } = withMinor(input)
+    const order = withMinor(input)
     const body = { ...order, on_duplicate: 'confirm' }
     const decide = async () =>
       answered(WireSimulation, await caller.call({ method: 'POST', path: '/v1/spending-policies/simulate', body }))
@@ -101,8 +101,8 @@ const simulate = defineTool({
     const decision = toToolDecision(answer)
     const twin = answer.outcome === 'deny' ? await twinOf(caller, answer) : undefined
     const payee = await readPayee(caller, order.beneficiary_id)
-    const doubt = await doubtOf(caller, { ...order, narrative }, payee)
-    const other = otherAmountIn(narrative, order.amount_minor, caller.currency)
+    const doubt = await doubtOf(caller, order, payee)
+    const other = otherAmountIn(order.narrative, order.amount_minor, caller.currency)
     const denied = decision.outcome === 'deny'
     const address = doubt?.address ?? (denied ? limitAddress(caller, answer) : undefined)
     if (twin) {

@@ -6,7 +6,7 @@ import { equalBytes, hashApiKey, type KeyStart } from '../../auth/secrets.ts'
 import { type Db, first, statement, type Tx } from '../../db/client.ts'
 import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { type Places, type Prepared, prepare, type Values } from '../../db/prepare.ts'
-import { selectAmong, selectByIds, selectPage, selectRow } from '../../db/select-rows.ts'
+import { selectAmong, selectByIds, selectRow } from '../../db/select-rows.ts'
 import { auditLog } from '../../db/tables/events.ts'
 import { apiKeys, grants } from '../../db/tables/grants.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -47,8 +47,14 @@ const oneBy =
 export const findGrant = oneBy(prepare('grants.by_id', one, 'coalesced', selectOne))
 export const lockVisibleGrant = oneBy(prepare('grants.lock_visible', one, (orm, param) => selectOne(orm, param).for('update')))
 
-export const grantList = prepare('grants.list', { ...scope, ...page }, 'page', (orm, param) =>
-  newestFirst(orm.select().from(grants), { owner: grants.accountId, id: grants.id }, param, inScope(param)),
+export const grantList = prepare('grants.list', { ...scope, kind: 'text?', ...page }, 'page', (orm, param) =>
+  newestFirst(
+    orm.select().from(grants),
+    { owner: grants.accountId, id: grants.id },
+    param,
+    inScope(param),
+    param.kind && eq(grants.kind, param.kind),
+  ),
 )
 
 /** Unrevoked grants: with a kind all of it, below any parent; else the roots, which the other grants end with. */
@@ -67,7 +73,19 @@ export const activeGrants = prepare('grants.active', { ...scope, kind: 'text?', 
     .orderBy(asc(grants.id)),
 )
 
-export const listWorkspaceGrants = selectPage('grants.of_workspace', grants, grants.workspaceId)
+export const workspaceGrantList = prepare(
+  'grants.of_workspace',
+  { workspaceId: 'uuid', kind: 'text?', ...page },
+  'page',
+  (orm, param) =>
+    newestFirst(
+      orm.select().from(grants),
+      { owner: grants.workspaceId, id: grants.id },
+      param,
+      ownedBy(grants.workspaceId, param.workspaceId),
+      param.kind && eq(grants.kind, param.kind),
+    ),
+)
 
 const depth = sql`cardinality(${grants.ancestorIds})`
 

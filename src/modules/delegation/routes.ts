@@ -9,8 +9,18 @@ import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
 import { changeGrant, changeVisibleGrant, freezeWorkspaceGrants, lockGrantToManage } from './grant-service.ts'
 import { viewGrant, viewGrants, viewKey, viewKeys } from './present.ts'
-import { findGrant, findKey, grantList, keyList, listWorkspaceGrants, lockVisibleGrant, scopeOf } from './queries.ts'
-import { ApiKey, CreateApiKey, Grant, NewApiKey, RevokeAll, RotateApiKey, UpdateApiKey, UpdateGrant } from './schema.ts'
+import { findGrant, findKey, grantList, keyList, lockVisibleGrant, scopeOf, workspaceGrantList } from './queries.ts'
+import {
+  ApiKey,
+  CreateApiKey,
+  Grant,
+  ListGrants,
+  NewApiKey,
+  RevokeAll,
+  RotateApiKey,
+  UpdateApiKey,
+  UpdateGrant,
+} from './schema.ts'
 import { createApiKey, revokeApiKey, revokeGrant, revokeGrantsOf, revokeOwnGrant, rotateApiKey, updateApiKey } from './service.ts'
 
 /** Writes pending last-used times before reading, so that the result is up to date. */
@@ -23,11 +33,12 @@ export const registerGrants = (app: App, deps: Parts): void => {
   routes.list('/v1/accounts/me/grants', 'grants.list', {
     permission: 'grant.manage',
     summary: 'List grants',
-    description: 'Returns all grants of the account to API keys and OAuth clients.',
-    querystring: PageQuery,
+    description: 'Returns all grants of the account to API keys and OAuth clients, or those of one `kind`.',
+    querystring: ListGrants,
     response: { 200: pageOf(Grant) },
     of: ({ principal }) => scopeOf(principal).within ?? principal.accountId,
-    read: (page, { principal }) => afterUses(deps, () => deps.db.run(grantList, { ...scopeOf(principal), ...page })),
+    read: (page, { principal, query: { kind } }) =>
+      afterUses(deps, () => deps.db.run(grantList, { ...scopeOf(principal), kind, ...page })),
     present: (rows, _request, at) => viewGrants(deps.db, at, rows),
   })
   routes.post('/v1/accounts/me/grants/revoke-all', 'grants.revoke_all', {
@@ -184,10 +195,12 @@ export const registerWorkspaceGrants = (app: App, deps: Parts): void => {
     ...byManager,
     refuses: ['forbidden'],
     summary: 'List all grants of the workspace',
-    description: 'Returns the grants of all members in the workspace. Only for owners and administrators of the workspace.',
-    querystring: PageQuery,
+    description:
+      'Returns the grants of all members in the workspace, or those of one `kind`. Only for owners and administrators of the workspace.',
+    querystring: ListGrants,
     response: { 200: pageOf(WorkspaceGrant) },
-    read: (page, { principal }) => afterUses(deps, () => listWorkspaceGrants(deps.db, principal.workspace.id, page)),
+    read: (page, { principal, query: { kind } }) =>
+      afterUses(deps, () => deps.db.run(workspaceGrantList, { workspaceId: principal.workspace.id, kind, ...page })),
     present: async (rows, _request, at) => {
       const views = await viewGrants(deps.db, at, rows)
       return rows.flatMap(({ accountId }, index) => {

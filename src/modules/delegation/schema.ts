@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { permissions } from '../../auth/permissions.ts'
 import { grantKinds } from '../../db/tables/grants.ts'
-import { filtersOf } from '../../http/pagination.ts'
+import { filtersOf, PageQuery } from '../../http/pagination.ts'
 import { BodyIn, IdIn, IdOut, MinorIn, MinorOut, Name, RecordOut, TimeIn, TimeOut } from '../../http/wire.ts'
 import { duplicateAnswers, newPayeeAnswers } from '../../lib/policy-answers.ts'
 import { controlContradictions } from '../../policy/limits.ts'
@@ -91,6 +91,10 @@ export const Grant = RecordOut('Grant', {
   revoked_at: TimeOut.nullable(),
 })
 export type Grant = z.output<typeof Grant>
+
+export const ListGrants = PageQuery.extend({
+  kind: z.enum(grantKinds).optional().describe('The kind of the credential: `api_key` or `oauth`.'),
+})
 
 export const RevokeAll = BodyIn('RevokeAllGrants', { kind: z.enum(grantKinds) })
 
