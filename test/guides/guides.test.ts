@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -20,7 +20,7 @@ import { authorizationIdOf, decide } from '../harness/oauth.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { compiledOnce } from '../harness/programs.ts'
 import { openService, type TestService } from '../harness/service.ts'
-import { guides, type Language, patternOf, type Snippet, snippets, written } from './snippets.ts'
+import { guides, guidesFolder, type Language, patternOf, type Snippet, snippets, written } from './snippets.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'guides-'))
@@ -64,7 +64,7 @@ const oldestNode = runtimes.find(({ runtime }) => runtime === 'Node 20')?.comman
 
 const programs: Readonly<Record<Language, { command: string; args: string[]; file: string; before: string }>> = {
   sh: { command: 'bash', args: [], file: 'program.sh', before: 'set -euo pipefail\n' },
-  ts: { command: process.execPath, args: [], file: 'program.ts', before: '' },
+  ts: { command: process.execPath, args: [], file: 'program.mts', before: '' },
   js: { command: oldestNode, args: [], file: 'program.mjs', before: '' },
   python: { command: 'python3', args: ['-u'], file: 'program.py', before: '' },
 }
@@ -310,6 +310,13 @@ describe.concurrent('the payroll of the guide, killed in the middle and run agai
     const moved = service.sandbox.movements().filter(({ key, reference }) => ours.has(key) || ours.has(reference))
     expect(moved.map(({ amountMinor }) => amountMinor).sort()).toEqual([38_000n, 45_000n])
   })
+})
+
+test('every guide with TypeScript says how to run it, as a file that a test runs', () => {
+  for (const { guide } of snippets.filter(({ language }) => language === 'ts'))
+    expect(readFileSync(join(guidesFolder, `${guide}.md`), 'utf8'), guide).toContain(
+      `as \`${programs.ts.file}\` and [run it](quickstart.md#javascript-and-typescript) with \`npx tsx ${programs.ts.file}\`.\n\n\`\`\`ts\n`,
+    )
 })
 
 test('the quickstart and the guides for agents have programs in curl, JavaScript or TypeScript, and Python', () => {
