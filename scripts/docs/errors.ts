@@ -2,34 +2,41 @@ import { type ErrorCode, errorCodes, errorRow } from '../../src/errors/catalogue
 import { errorPagePath } from '../../src/http/envelope.ts'
 import { htmlHeaders, renderPage } from '../../src/http/page.ts'
 import { oauthCatalogue } from '../../src/modules/oauth/errors.ts'
+import { oauthRemedies } from './oauth-remedies.ts'
 import type { Rendered } from './rendered.ts'
 
-type Topic = { code: string; status: number; paragraphs: readonly string[] }
+type Topic = { code: string; status: number; paragraphs: readonly string[]; guide?: { href: string; text: string } }
 
 const ownTopic = (code: ErrorCode): Topic => {
   const { status, sentence, fix, details } = errorRow(code)
   return { code, status, paragraphs: [sentence, fix, ...(details === undefined ? [] : [`In \`details\`: ${details}`])] }
 }
 
-const asText = ({ code, status, paragraphs }: Topic): string =>
-  [`# ${code}`, `HTTP status ${status}.`, ...paragraphs].join('\n\n').concat('\n')
+const asText = ({ code, status, paragraphs, guide }: Topic): string =>
+  [`# ${code}`, `HTTP status ${status}.`, ...paragraphs, ...(guide ? [`Guide: [${guide.text}](${guide.href})`] : [])]
+    .join('\n\n')
+    .concat('\n')
 
-const asPage = ({ code, status, paragraphs }: Topic): string =>
+const asPage = ({ code, status, paragraphs, guide }: Topic): string =>
   renderPage({
     title: code,
     paragraphs: [`HTTP status ${status}.`, ...paragraphs.map((text) => text.replaceAll('`', ''))],
     links: [
+      ...(guide ? [guide] : []),
       { href: '/docs/errors', text: 'All error codes' },
       { href: '/docs', text: 'API reference' },
       { href: '/', text: 'Dashboard' },
     ],
   })
 
-const foreignTopics = Object.entries(oauthCatalogue)
-  .filter(([code]) => !errorCodes.some((own) => own === code))
-  .map(([code, [status, sentence]]): Topic => ({ code, status, paragraphs: [sentence, 'A code of the OAuth endpoints.'] }))
+const guide = { href: '/docs/guides/oauth', text: 'OAuth for agents' }
 
-const topics = [...errorCodes.map(ownTopic), ...foreignTopics]
+const oauthTopics = Object.entries(oauthRemedies).map(([code, remedy]): Topic => {
+  const [status, sentence] = oauthCatalogue[code as keyof typeof oauthRemedies]
+  return { code, status, paragraphs: [sentence, remedy], guide }
+})
+
+const topics = [...errorCodes.map(ownTopic), ...oauthTopics]
 
 const index = renderPage({
   title: 'Error codes',

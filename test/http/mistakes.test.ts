@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { confirmedPath } from '../../dashboard/src/shell/paths.ts'
+import { oauthRemedies } from '../../scripts/docs/oauth-remedies.ts'
 import { errorCodes, errorRow } from '../../src/errors/catalogue.ts'
 import { railNames } from '../../src/lib/rail-names.ts'
 import type { CallOptions, Json } from '../harness/client.ts'
@@ -347,8 +348,18 @@ describe('the page of a code', () => {
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
   })
 
-  test('the codes of OAuth have pages, and an unknown code has none', async () => {
-    expect((await service.api.get('/docs/errors/invalid_grant')).text).toContain('invalid_grant')
+  test.each(Object.entries(oauthRemedies))(
+    '%s of OAuth has a meaning and a remedy, and leads to the guide',
+    async (code, remedy) => {
+      const { text } = await service.api.get(`/docs/errors/${code}`)
+      expect(remedy).toMatch(/^[A-Z].*\.$/)
+      for (const part of [`# ${code}`, remedy, '](/docs/guides/oauth)']) expect(text).toContain(part)
+      const page = await service.api.get(`/docs/errors/${code}`, { headers: { accept: 'text/html' } })
+      expect(page.text).toContain('href="/docs/guides/oauth"')
+    },
+  )
+
+  test('the list has the codes, and an unknown code has no page', async () => {
     expect((await service.api.get('/docs/errors')).text).toContain('# duplicate'.slice(0, 2))
     expect((await service.api.get('/docs/errors/nonsense')).status).toBe(404)
   })

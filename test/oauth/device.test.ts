@@ -105,12 +105,11 @@ describe('a device', () => {
     expect(refusal(plain)).toEqual([400, 'invalid_request'])
   })
 
-  test('is refused to a client that has not registered the grant type', async () => {
+  test('is refused to a client that has not registered the grant type, and learns how to register it', async () => {
     const browser = await registerClient(service.api)
-    expect(refusal(await postForm(service.api, '/v1/oauth/device_authorization', browser.credentials))).toEqual([
-      400,
-      'unauthorized_client',
-    ])
+    const answer = await postForm(service.api, '/v1/oauth/device_authorization', browser.credentials)
+    expect(refusal(answer)).toEqual([400, 'unauthorized_client'])
+    expect(answer.body.message).toContain(`register a client with ${deviceGrant} in grant_types`)
   })
 })
 

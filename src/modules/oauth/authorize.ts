@@ -16,7 +16,7 @@ import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { presentControls } from '../delegation/present.ts'
 import { type SpendingControls, SpendingControlsIn } from '../delegation/schema.ts'
 import type { Parts } from '../parts.ts'
-import { deviceGrantType, matchesRedirectUri } from './client-metadata.ts'
+import { deviceGrantType, matchesRedirectUri, requireGrantType } from './client-metadata.ts'
 import { type ClientRecord, requireClient } from './clients.ts'
 import { OAuthError } from './errors.ts'
 import type { AuthorizeParameters, CodeParameters, DeviceParameters } from './schema.ts'
@@ -92,7 +92,7 @@ const readRedirectUri = (client: ClientRecord, requested: string | undefined): s
 
 /** Errors from this function may be reported to the client. */
 const readCodeRequest = (client: ClientRecord, parameters: CodeParameters, own: string) => {
-  if (!client.grantTypes.includes('authorization_code')) throw new OAuthError('unauthorized_client')
+  requireGrantType(client, 'authorization_code')
   if (parameters.request !== undefined) throw new OAuthError('request_not_supported')
   if (parameters.response_type === undefined) throw new OAuthError('invalid_request', 'response_type is required.')
   if (parameters.response_type !== 'code') throw new OAuthError('unsupported_response_type')
@@ -256,7 +256,7 @@ const deviceChallengeMissing =
   'code_challenge is required (PKCE), in the device flow too: send code_challenge and code_challenge_method=S256 with this request, and code_verifier with each token request.'
 
 export const startDevice = async (deps: AuthorizeDeps, client: ClientRecord, parameters: DeviceParameters) => {
-  if (!client.grantTypes.includes(deviceGrantType)) throw new OAuthError('unauthorized_client')
+  requireGrantType(client, deviceGrantType)
   const { publicUrl } = deps.config
   const requested = readRequestedAccess(client, parameters, publicUrl)
   const codeChallenge = readChallenge(parameters, deviceChallengeMissing)

@@ -78,6 +78,12 @@ export const redirectHost = (uri: string): string => {
 export const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code'
 type ClientGrantType = (typeof clientGrantTypes)[number]
 
+export const requireGrantType = ({ grantTypes }: { grantTypes: readonly ClientGrantType[] }, type: ClientGrantType): void => {
+  if (grantTypes.includes(type)) return
+  const message = `The client is not registered for this grant type: register a client with ${type} in grant_types.`
+  throw new OAuthError('unauthorized_client', message)
+}
+
 /** RFC 7591 section 2. Other members are ignored and not echoed. */
 const Wire = z.object({
   redirect_uris: z.array(z.string()).max(20).default([]),

@@ -3,8 +3,11 @@ export const oauthCatalogue = {
   invalid_request: [400, 'The request is not valid.'],
   invalid_client: [401, 'The client is not known, or did not prove who it is.'],
   invalid_grant: [400, 'The code or token is not valid: unknown, used, expired, revoked, or given to another client.'],
-  unauthorized_client: [400, 'This client may not use this grant type.'],
-  unsupported_grant_type: [400, 'This grant type is not supported.'],
+  unauthorized_client: [400, 'The client is not registered for this grant type.'],
+  unsupported_grant_type: [
+    400,
+    'The grant type must be authorization_code, refresh_token or urn:ietf:params:oauth:grant-type:device_code.',
+  ],
   unsupported_response_type: [400, 'Only the response type "code" is supported.'],
   invalid_scope: [400, 'The scope is unknown, or is more than was granted.'],
   access_denied: [400, 'The request was denied.'],

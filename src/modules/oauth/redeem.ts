@@ -18,7 +18,7 @@ import { lockGrant } from '../delegation/queries.ts'
 import { revokeGrant } from '../delegation/service.ts'
 import type { Parts } from '../parts.ts'
 import { pollIntervalSeconds } from './authorize.ts'
-import { withoutLastSlash } from './client-metadata.ts'
+import { requireGrantType, withoutLastSlash } from './client-metadata.ts'
 import { type ClientRecord, clientIdOf } from './clients.ts'
 import { OAuthError } from './errors.ts'
 import type { TokenParameters, TokenResponse } from './schema.ts'
@@ -261,7 +261,7 @@ export const createRefreshTokens = (deps: RedeemDeps & Pick<Parts, 'onGrantsRevo
     elapsedMs: () => number,
   ): Promise<TokenResponse> => {
     if (parameters.refresh_token === undefined) throw new OAuthError('invalid_request', 'refresh_token is required.')
-    if (!client.grantTypes.includes('refresh_token')) throw new OAuthError('unauthorized_client')
+    requireGrantType(client, 'refresh_token')
     const presented = readRefreshToken(parameters.refresh_token)
     if (!presented) throw unknownRefreshToken()
     const token = `${presented.handle}:${presented.generation}`

@@ -130,7 +130,7 @@ export const DeviceAuthorization = RecordOut('OAuthDeviceAuthorization', {
 export const ClientMetadataBody = z.looseObject({}).meta({
   id: 'OAuthClientMetadata',
   description:
-    'Client metadata (RFC 7591): redirect_uris, client_name, client_uri, grant_types, response_types, token_endpoint_auth_method (none, client_secret_basic, client_secret_post), scope. Unknown fields are ignored.',
+    'Client metadata (RFC 7591): redirect_uris, client_name, client_uri, grant_types, response_types, token_endpoint_auth_method (none, client_secret_basic, client_secret_post), scope. Unknown fields are ignored. Default `grant_types`: authorization_code and refresh_token. The device flow needs `urn:ietf:params:oauth:grant-type:device_code`.',
 })
 
 export const RegisteredClient = RecordOut('OAuthClientRegistration', {
