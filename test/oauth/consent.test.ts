@@ -62,6 +62,7 @@ describe('the request on the consent page', () => {
     ['two of them', '[{"type":"payment"},{"type":"payment"}]'],
     ['a misspelt limit', '[{"type":"payment","daily_limt_minor":"1"}]'],
     ['a limit that is a number', '[{"type":"payment","daily_limit_minor":1}]'],
+    ['a misspelt limit with a suggestion', '[{"type":"payment","per_payment_limit":"1"}]'],
     ['a choice that does not exist', '[{"type":"payment","on_duplicate":"never"}]'],
     ['limits that cannot all be meant', '[{"type":"payment","daily_limit_minor":"1","monthly_limit_minor":"0"}]'],
     ['an empty list of beneficiaries', '[{"type":"payment","beneficiary_ids":[]}]'],
@@ -70,6 +71,7 @@ describe('the request on the consent page', () => {
     const answer = await service.api.get(path, { headers: { accept: 'application/json' } })
     expect(refusal(answer)).toEqual([400, 'invalid_authorization_details'])
     expect(answer.body.error_description).not.toMatch(/expected|Invalid|received|Unrecognized/)
+    expect(answer.body.error_description).toMatch(/[^?][?.]$/)
   })
 })
 
@@ -118,6 +120,7 @@ describe('consent', () => {
     const answer = await decide(person, id, { decision: 'approve', ...decision })
     expect(refusal(answer)).toEqual([400, 'invalid_request'])
     expect(answer.body.details.fields[0].path).toBe(path)
+    expect(answer.body.message).not.toMatch(/\d{5}/)
     expect((await show(id)).body.status).toBe('pending')
   })
 

@@ -237,6 +237,10 @@ export const Proven = RecordOut('Proven', {
   proven_at: TimeOut.describe('When the identity was confirmed. For ten minutes, the session can do what requires step-up.'),
 })
 
+const SessionEnd = TimeOut.describe(
+  'When the session ends without further use. Each use postpones it, up to the maximum age of a session.',
+)
+
 export const Session = RecordOut('Session', {
   id: IdOut('session'),
   status: z.enum(['active', 'revoked', 'expired']),
@@ -245,7 +249,7 @@ export const Session = RecordOut('Session', {
   user_agent: z.string().nullable(),
   created_at: TimeOut,
   last_used_at: TimeOut,
-  expires_at: TimeOut,
+  expires_at: SessionEnd,
   revoked_at: TimeOut.nullable(),
 })
 export type Session = z.output<typeof Session>
@@ -284,7 +288,7 @@ export const Nonce = RecordOut('WalletNonce', {
 export const SignedIn = RecordOut('SignedIn', {
   outcome: z.enum(['signed_in', 'account_created', 'linked', 'already_linked']),
   account: Account.describe('The account that is signed in.'),
-  session: z.object({ expires_at: TimeOut }).nullable().describe('The new session; null if none was created.'),
+  session: z.object({ expires_at: SessionEnd }).nullable().describe('The new session; null if none was created.'),
 })
 
 export const DashboardToken = RecordOut('DashboardToken', {

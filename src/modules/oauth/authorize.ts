@@ -18,7 +18,7 @@ import { type SpendingControls, SpendingControlsIn } from '../delegation/schema.
 import type { Parts } from '../parts.ts'
 import { deviceGrantType, matchesRedirectUri, requireGrantType } from './client-metadata.ts'
 import { type ClientRecord, requireClient } from './clients.ts'
-import { OAuthError } from './errors.ts'
+import { asSentence, OAuthError } from './errors.ts'
 import type { AuthorizeParameters, CodeParameters, DeviceParameters } from './schema.ts'
 import { oauthScopes, parseScope, readResources } from './scopes.ts'
 
@@ -36,7 +36,8 @@ const readChallenge = (
   return challenge
 }
 
-const refusedDetails = (why: string) => new OAuthError('invalid_authorization_details', `authorization_details ${why}.`)
+const refusedDetails = (why: string) =>
+  new OAuthError('invalid_authorization_details', asSentence(`authorization_details ${why}`))
 
 const maxDetailsLength = 20_000
 

@@ -9,7 +9,7 @@ import { refuseFields } from '../../lib/errors.ts'
 import { isLoopbackUrl } from '../../lib/loopback.ts'
 import { cleanName } from '../../lib/text.ts'
 import type { Parts } from '../parts.ts'
-import { OAuthError } from './errors.ts'
+import { asSentence, OAuthError } from './errors.ts'
 import { knownScopes } from './scopes.ts'
 
 // Matches the text, because a parser would normalise the parts to compare.
@@ -138,7 +138,7 @@ export const readClientMetadata = (
   { fetched, ...defaults }: { authMethod: (typeof clientAuthMethods)[number]; fetched?: true },
 ) => {
   const parsed = Wire.safeParse(withoutNulls(input), { error: sentences() })
-  if (!parsed.success) throw refusedMetadata(`${refuseFields(fieldErrors(parsed.error.issues)).message}.`)
+  if (!parsed.success) throw refusedMetadata(asSentence(refuseFields(fieldErrors(parsed.error.issues)).message))
   const wire = parsed.data
   const redirectUris = [...new Set(wire.redirect_uris)].filter((uri) => {
     const problem = redirectUriProblem(uri)

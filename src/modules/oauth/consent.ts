@@ -3,7 +3,6 @@ import type { z } from 'zod'
 import { effectivePermissions, isPermission, type Permission } from '../../auth/permissions.ts'
 import { type Principal, requireFreshProof } from '../../auth/principal.ts'
 import { newSecret, sha256 } from '../../auth/secrets.ts'
-import type { Derivations } from '../../auth/vault.ts'
 import type { Db, Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { insertRow, updateRow } from '../../db/prepare-write.ts'
@@ -15,6 +14,7 @@ import { presenter } from '../../http/presenter.ts'
 import { earlier, isoTime, secondsAfter } from '../../lib/clock.ts'
 import { conflict, type FieldError, found, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
+import { displayAmount } from '../../lib/money.ts'
 import { duplicateAnswers } from '../../lib/policy-answers.ts'
 import { wireName } from '../../policy/fields.ts'
 import { controlContradictions, isMilder } from '../../policy/limits.ts'
@@ -129,13 +129,14 @@ const undecided = (requested: Controls): Controls => ({
   onDuplicate: isMilder(duplicateAnswers, 'confirm', requested.onDuplicate, 'warn') ? 'confirm' : requested.onDuplicate,
 })
 
-const tooWide = (requested: NonNullable<Controls[keyof Controls]>): string =>
-  Array.isArray(requested)
-    ? 'must name nothing that the client did not ask for'
-    : `must not ${typeof requested === 'bigint' ? 'be' : 'allow'} more than the client asked for, ${requested}`
+const tooWide = (requested: NonNullable<Controls[keyof Controls]>, currency: string): string => {
+  if (Array.isArray(requested)) return 'must name nothing that the client did not ask for'
+  const limit = typeof requested === 'bigint' ? displayAmount(requested, currency) : undefined
+  return `must not ${limit === undefined ? 'allow' : 'be'} more than the client asked for, ${limit ?? requested}`
+}
 
 /** The requested limits, narrowed by the person. Wider limits are refused, not reduced. */
-const narrowControls = (requested: Controls, decided: Controls = noControls): Controls => {
+const narrowControls = (requested: Controls, decided: Controls, currency: string): Controls => {
   const under = 'spending_controls.'
   const fields: FieldError[] = []
   let narrowed = undecided(requested)
@@ -143,7 +144,7 @@ const narrowControls = (requested: Controls, decided: Controls = noControls): Co
     const [asked, chosen] = [requested[name], decided[name]]
     if (chosen === null) continue
     if (asked !== null && isWider(name, requested, decided))
-      fields.push({ path: under + wireName(name), message: tooWide(asked) })
+      fields.push({ path: under + wireName(name), message: tooWide(asked, currency) })
     else narrowed = { ...narrowed, [name]: chosen }
   }
   fields.push(...controlContradictions(narrowed, under))
@@ -172,7 +173,7 @@ const choosePermissions = async (
 /** Until the client redeems the code, the grant expires with it, so that an unused consent leaves no grant behind. */
 const approve = async (
   tx: Tx,
-  derivations: Derivations,
+  { config, derivations }: Pick<Parts, 'config' | 'derivations'>,
   principal: Principal,
   { authorization, client }: { authorization: AuthorizationRecord; client: ClientRecord },
   decision: Decision,
@@ -182,7 +183,8 @@ const approve = async (
   const { at } = tx
   const workspaceId = decision.workspace_id ?? principal.workspace.id
   const permissions = await choosePermissions(tx, principal, authorization, decision, workspaceId)
-  const controls = narrowControls(storedControls(authorization.requestedControls), decision.spending_controls)
+  const requested = storedControls(authorization.requestedControls)
+  const controls = narrowControls(requested, decision.spending_controls ?? noControls, config.CURRENCY)
   const endsAt = decision.expires_at ?? null
   if (endsAt && endsAt <= at) throw invalidFields({ path: 'expires_at', message: 'must be in the future' })
   const expiresAt = earlier(authorization.flow === 'code' ? secondsAfter(at, codeTtlSeconds) : authorization.expiresAt, endsAt)
@@ -225,11 +227,12 @@ const approve = async (
 /** Only a person in their own session may decide (`undelegated` on the route), and cannot grant more than was requested. */
 export const decideAuthorization = async (
   tx: Tx,
-  { config, derivations }: Pick<Parts, 'config' | 'derivations'>,
+  deps: Pick<Parts, 'config' | 'derivations'>,
   principal: Principal,
   name: AuthorizationName,
   decision: Decision,
 ): Promise<z.output<typeof Decided>> => {
+  const { config } = deps
   const authorization = await lockRequest(tx, principal, name)
   requireOpen(authorization, principal, tx.at)
   const client = await getClient(tx, authorization.clientId)
@@ -237,7 +240,7 @@ export const decideAuthorization = async (
   const answer = redirectUri === null ? undefined : { redirectUri, state, issuer: config.publicUrl }
   const onDevice = `${config.publicUrl}/device?outcome=`
   if (decision.decision === 'approve') {
-    const code = await approve(tx, derivations, principal, { authorization, client }, decision)
+    const code = await approve(tx, deps, principal, { authorization, client }, decision)
     return { status: 'approved', redirect_to: answer ? answerUrl(answer, { code }) : `${onDevice}approved` }
   }
   updateRow(tx, oauthAuthorizations, authorization, { status: 'denied', decidedAt: tx.at, accountId: principal.accountId })

@@ -32,6 +32,9 @@ export const oauthCatalogue = {
 
 export type OAuthErrorCode = keyof typeof oauthCatalogue
 
+/** Ends a sentence whose last words may be a suggestion: "… did you mean "scope"?". */
+export const asSentence = (text: string): string => (text.endsWith('?') ? text : `${text}.`)
+
 /** An error with an OAuth code. Routes outside OAuth throw `Refusal`; no route uses both. */
 export class OAuthError extends Error {
   readonly code: OAuthErrorCode
