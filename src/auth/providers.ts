@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Refusal } from '../lib/errors.ts'
+import { invalidAt, Refusal } from '../lib/errors.ts'
 import { cleanName } from '../lib/text.ts'
 import { equalBytes, sha256 } from './secrets.ts'
 
@@ -69,9 +69,7 @@ export const providerFailed = (name: ProviderName, what: string): Refusal =>
   new Refusal('provider_error', { message: `${providerTitles[name]} gave an answer that cannot be used: ${what}.` })
 
 export const notOfThisFlow = (name: ProviderName, what: string): Refusal =>
-  new Refusal('invalid_request', {
-    message: `${providerTitles[name]}'s answer does not belong to this sign-in: ${what}. Start again.`,
-  })
+  invalidAt('code', `${providerTitles[name]}'s answer does not belong to this sign-in: ${what}. Start again.`)
 
 const longestEmail = 320
 

@@ -2,7 +2,8 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { effectivePermissions, type Permission, permissions, undelegable } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import { describeError, sqlState, translateDatabaseError } from '../db/errors.ts'
-import { invalidFields, Refusal } from '../lib/errors.ts'
+import { errorRow } from '../errors/catalogue.ts'
+import { invalidAt, invalidFields, Refusal } from '../lib/errors.ts'
 import { type App, metadataPath } from './app-type.ts'
 import { refusalAnswer, retryHeader } from './envelope.ts'
 import { undeclaredDetails } from './error-details.ts'
@@ -22,15 +23,17 @@ const frameworkErrors: Readonly<Record<string, () => Refusal>> = {
 // A schema accepted text that Postgres cannot store (NUL, a bad encoding) or a number out of range, so the request is invalid.
 const unstorable = new Set(['22021', '22P05', '22003'])
 
+const invalidRequest = () => invalidAt('request', errorRow('invalid_request').sentence)
+
 /** Converts a thrown value to a refusal. Undefined if the value is a bug. */
 export const toRefusal = (error: unknown): Refusal | undefined => {
   const translated = translateDatabaseError(error)
   if (translated instanceof Refusal) return translated
-  if (unstorable.has(sqlState(error) ?? '')) return new Refusal('invalid_request')
+  if (unstorable.has(sqlState(error) ?? '')) return invalidRequest()
   const { code = '', statusCode } = error as Partial<FastifyError>
   const known = frameworkErrors[code]
   if (known) return known()
-  return statusCode !== undefined && statusCode >= 400 && statusCode < 500 ? new Refusal('invalid_request') : undefined
+  return statusCode !== undefined && statusCode >= 400 && statusCode < 500 ? invalidRequest() : undefined
 }
 
 /** The permission in the refusal, which the route may not declare, or the route's permissions, any one of which is enough. */

@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import { closest } from '../lib/closest.ts'
-import { Refusal } from '../lib/errors.ts'
+import { invalidAt, Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { refusalAnswer } from './envelope.ts'
 
@@ -76,9 +76,8 @@ export const createNotFoundAnswer = (app: App): ((request: FastifyRequest) => Re
 
 const refusalOfMalformedRequest = (code: string | undefined): Refusal => {
   if (code === 'HPE_HEADER_OVERFLOW') return new Refusal('payload_too_large', { message: 'The request headers are too large.' })
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return new Refusal('invalid_request', { message: 'The request did not arrive in time.' })
-  return new Refusal('invalid_request', { message: 'This is not a well-formed HTTP request.' })
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return invalidAt('request', 'The request did not arrive in time.')
+  return invalidAt('request', 'This is not a well-formed HTTP request.')
 }
 
 /** Responds to input that is not HTTP, so that a person with a broken client sees the reason. */

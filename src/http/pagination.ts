@@ -2,7 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Derivations } from '../auth/vault.ts'
 import type { ChangePosition } from '../db/changes.ts'
-import { Refusal } from '../lib/errors.ts'
+import { errorRow } from '../errors/catalogue.ts'
+import { invalidAt } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { bounded, TimeIn } from './wire.ts'
 
@@ -47,7 +48,8 @@ export const createCursors = (derivations: Derivations) => {
     const known = derivations
       .macs('cursor', `${list}:${hex}`)
       .some((candidate) => candidate.mac.subarray(0, macBytes).equals(mac))
-    if (bytes.length !== length + macBytes || !known) throw new Refusal('invalid_cursor')
+    if (bytes.length !== length + macBytes || !known)
+      throw invalidAt('cursor', errorRow('invalid_cursor').sentence, 'invalid_cursor')
     return hex
   }
   const write = (list: string, hex: string): string => {

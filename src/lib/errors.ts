@@ -92,6 +92,10 @@ export const refuseFields = (all: readonly FieldError[]): Refusal => {
 
 export const invalidFields = (...fields: FieldError[]) => refuseFields(fields)
 
+/** A 400 whose message is a whole sentence. `path`: `request` if no single part of the request is to blame. */
+export const invalidAt = (path: string, message: string, code: 'invalid_request' | 'invalid_cursor' = 'invalid_request') =>
+  new Refusal(code, { message, details: { fields: [{ path, message }] } })
+
 /** `field`: the body field or header that contains the id. Another tenant's id gets the same response. */
 export const notFound = (field?: string) =>
   field === undefined

@@ -71,7 +71,11 @@ test("a cursor of another list, of the list with other parameters, or of another
   const ofKeys = await cursorOf(person.api, '/v1/accounts/me/api-keys')
   expect(await list(`cursor=${ofKeys}`)).toMatchObject({ status: 400, body: { error: 'invalid_cursor' } })
   const ofAll = await cursorOf()
-  expect(await list(`payment_rail=PESALINK&cursor=${ofAll}`)).toMatchObject({ status: 400, body: { error: 'invalid_cursor' } })
+  const message = 'The cursor is not valid for this list with these parameters.'
+  expect(await list(`payment_rail=PESALINK&cursor=${ofAll}`)).toMatchObject({
+    status: 400,
+    body: { error: 'invalid_cursor', message, details: { param: 'cursor', fields: [{ path: 'cursor', message }] } },
+  })
   expect(await list(`limit=2&cursor=${ofAll}`)).toMatchObject({ status: 200 })
   const stranger = await signIn(service.api)
   const answer = await stranger.api.get(`/v1/beneficiaries?cursor=${await cursorOf()}`)

@@ -37,6 +37,7 @@ const check = (answer: { status: number; body: Json; headers: Headers }, expecte
     typeof message === 'string' ? message : expect.stringMatching(message),
   ])
   expect(answer.body.details.param).toBe(param)
+  expect(Array.isArray(answer.body.details.fields)).toBe(status === 400)
   expect(answer.body.details.doc_url).toBe(`${service.api.url}/docs/errors/${error}`)
   expect(answer.body.details.request_id).toBe(answer.headers.get('x-request-id'))
 }
@@ -204,7 +205,8 @@ describe('the shape', () => {
     ['a parameter where there is none', () => ({ path: '/v1/accounts/me?expand=1' }), 400, 'invalid_request', 'expand: is not a known query parameter', 'expand'],
     ['a page that is too long', () => ({ path: '/v1/payments?limit=500' }), 400, 'invalid_request', 'limit: must be at most 100', 'limit'],
     ['a page of words', () => ({ path: '/v1/payments?limit=many' }), 400, 'invalid_request', /^limit: must be a(.*) number/, 'limit'],
-    ['a cursor that was made up', () => ({ path: '/v1/payments?cursor=2' }), 400, 'invalid_cursor', 'The cursor is not valid for this list.'],
+    ['a cursor that was made up', () => ({ path: '/v1/payments?cursor=2' }), 400, 'invalid_cursor', 'The cursor is not valid for this list with these parameters.', 'cursor'],
+    ['an event that is not known', () => ({ path: '/v1/notifications?after=evt_01h455vb4pex5vsknk084sn02q' }), 400, 'invalid_cursor', /^This event is not known/, 'after'],
     ['a field that is not known', () => payment({ amount: '5000' }), 400, 'invalid_request', 'amount: is not a known field; did you mean "amount_minor"?', 'amount'],
     ['a field in camel case', () => payment({ accountReference: 'A1' }), 400, 'invalid_request', 'accountReference: is not a known field; did you mean "account_reference"?', 'accountReference'],
     ['a description', () => payment({ description: 'Eggs' }), 400, 'invalid_request', 'description: is not a known field; did you mean "narrative"?', 'description'],

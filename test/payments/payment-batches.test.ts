@@ -130,6 +130,9 @@ describe('a batch that cannot be paid whole', () => {
       [2, 'not_found', 'beneficiary_id'],
       [3, 'policy_denied', undefined],
     ])
+    expect(first.body.details.fields.map(({ path }: Json) => path)).toEqual([
+      ...['items.1.amount_minor', 'items.2.beneficiary_id', 'items.3'],
+    ])
     const second = await submit(someone, [items[0], items[3], items[4], items[5]])
     expect([second.status, second.body.error]).toEqual([403, 'policy_denied'])
     const third = await submit(someone, [items[0], items[4], items[5]])

@@ -117,6 +117,6 @@ export const sentList = async (list: PaymentList, currency: string) => {
     body: { again: list.repeats.id, ...(items.length > 0 && { items }) },
     faults: faultsOf({ items: faults }),
     faultsOf: (details: Details) =>
-      faultsOf(Array.isArray(details.fields) ? { items: mapFieldErrors(details.fields, changes) } : details),
+      faultsOf(!details.items && Array.isArray(details.fields) ? { items: mapFieldErrors(details.fields, changes) } : details),
   }
 }

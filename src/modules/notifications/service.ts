@@ -17,7 +17,7 @@ import { audienceOf, mayRead, type Reader, readerOf } from '../../events/visibil
 import type { PageQuery, PageRequest } from '../../http/pagination.ts'
 import type { SseConnection } from '../../http/sse.ts'
 import { daysAfter } from '../../lib/clock.ts'
-import { invalidFields, Refusal } from '../../lib/errors.ts'
+import { invalidAt, invalidFields, Refusal } from '../../lib/errors.ts'
 import { firstId, parseId, type Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
 import { frameOf, resetFrame } from './present.ts'
@@ -132,9 +132,11 @@ export const listNotifications = async (
   const startId = before ?? after
   const start = startId === 'start' ? beginning : startId ? await findOwnEvent(deps, reader, startId) : null
   if (start === undefined)
-    throw new Refusal('invalid_cursor', {
-      message: 'This event is not known, or older than what is kept: read the resources again and start from the newest event.',
-    })
+    throw invalidAt(
+      'after',
+      'This event is not known, or older than what is kept: read the resources again and start from the newest event.',
+      'invalid_cursor',
+    )
   const audience = audienceOf(reader, filterOf(types))
   if (audience.types.length === 0) return []
   const collected: StoredEvent[] = []

@@ -10,7 +10,7 @@ import { audit } from '../../../events/audit.ts'
 import type { Page } from '../../../http/page.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { deviceName } from '../../../lib/device-name.ts'
-import { CommitThenThrow, Refusal } from '../../../lib/errors.ts'
+import { CommitThenThrow, invalidAt, Refusal } from '../../../lib/errors.ts'
 import { formatId } from '../../../lib/ids.ts'
 import type { Parts } from '../../parts.ts'
 import { readAccount } from '../accounts/service.ts'
@@ -110,10 +110,10 @@ const linkEnded = (): Refusal =>
   new Refusal('not_found', { message: 'This link was used, has ended or does not exist. Start again to get a new one.' })
 
 const elsewhere = (): Refusal =>
-  new Refusal('invalid_request', {
-    message:
-      'This page confirms a session of another browser, or one that has ended. Open it in the browser in which you were asked to confirm. If nobody asked you, close it: somebody else may have sent it to you.',
-  })
+  invalidAt(
+    'Cookie',
+    'This page confirms a session of another browser, or one that has ended. Open it in the browser in which you were asked to confirm. If nobody asked you, close it: somebody else may have sent it to you.',
+  )
 
 /** Throws unless `cookie`, the session cookie, belongs to the session that the flow confirms. */
 const requireOwnSession = async (db: Db, { accountId, secrets: { confirms } }: Flow, cookie: string | undefined) => {
@@ -208,10 +208,7 @@ const redeem = async (
   flow: Flow | undefined,
   { code, cookie, error }: ProviderReturn,
 ): Promise<IdentityProof> => {
-  if (!flow)
-    throw new Refusal('invalid_request', {
-      message: 'This sign-in was not started in this browser, has ended, or has expired. Start again.',
-    })
+  if (!flow) throw invalidAt('state', 'This sign-in was not started in this browser, has ended, or has expired. Start again.')
   const { provider: name, secrets } = flow
   await requireOwnSession(deps.db, flow, cookie)
   const provider = requireProvider(deps, name)

@@ -131,6 +131,12 @@ export const refusalForItems = (
       ...(status === 409 && { reason: 'possible_duplicate' }),
       ...(named.length < items.length && { more: items.length - named.length }),
       items: named,
+      ...(status === 400 && {
+        fields: named.map(({ index, param, message }) => ({
+          path: ['items', index, ...(param === undefined ? [] : [param])].join('.'),
+          message,
+        })),
+      }),
     },
   })
 }
