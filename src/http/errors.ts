@@ -9,13 +9,14 @@ import { refusalAnswer, retryHeader } from './envelope.ts'
 import { undeclaredDetails } from './error-details.ts'
 import { createNotFoundAnswer } from './not-found.ts'
 import { opensPage, sendRefusalPage } from './page.ts'
+import { wrongMediaType } from './request-syntax.ts'
 
 /**
  * Fastify itself rejects a Content-Type that is malformed, or that has no parser in a scope for forms. The other two errors occur
  * while the body is read.
  */
-const frameworkErrors: Readonly<Record<string, () => Refusal>> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new Refusal('unsupported_media_type'),
+const frameworkErrors: Readonly<Record<string, (request: FastifyRequest) => Refusal>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: wrongMediaType,
   FST_ERR_CTP_BODY_TOO_LARGE: () => new Refusal('payload_too_large'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => invalidFields({ path: 'body', message: 'must be valid JSON' }),
 }
@@ -26,13 +27,13 @@ const unstorable = new Set(['22021', '22P05', '22003'])
 const invalidRequest = () => invalidAt('request', errorRow('invalid_request').sentence)
 
 /** Converts a thrown value to a refusal. Undefined if the value is a bug. */
-export const toRefusal = (error: unknown): Refusal | undefined => {
+export const toRefusal = (error: unknown, request: FastifyRequest): Refusal | undefined => {
   const translated = translateDatabaseError(error)
   if (translated instanceof Refusal) return translated
   if (unstorable.has(sqlState(error) ?? '')) return invalidRequest()
   const { code = '', statusCode } = error as Partial<FastifyError>
   const known = frameworkErrors[code]
-  if (known) return known()
+  if (known) return known(request)
   return statusCode !== undefined && statusCode >= 400 && statusCode < 500 ? invalidRequest() : undefined
 }
 
@@ -114,7 +115,7 @@ export const registerErrors = (app: App, complete: (refusal: Refusal, caller: Pr
   app.decorateRequest('refusal', null)
   const judge = createNotFoundAnswer(app)
   app.setErrorHandler(async (error, request, reply) => {
-    const refusal = toRefusal(error)
+    const refusal = toRefusal(error, request)
     if (refusal && refusal.status < 500) return sendRefusal(await complete(refusal, request.caller), request, reply)
     request.log.error(describeError(error), refusal ? refusal.message : 'a request failed')
     return sendRefusal(refusal ?? new Refusal('internal_error'), request, reply)

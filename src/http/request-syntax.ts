@@ -157,6 +157,13 @@ const noteArrival = (request: FastifyRequest): void => {
   raw.once('end', arrive)
 }
 
+/** Names the types that the route accepts: JSON, and for a payment batch CSV too. */
+export const wrongMediaType = ({ routeOptions }: FastifyRequest): Refusal => {
+  const types = routeOptions.schema?.consumes ?? ['application/json']
+  const message = `The request body must be ${types.join(', ').replace(/, ([^,]+)$/, ' or $1')}.`
+  return new Refusal('unsupported_media_type', { message })
+}
+
 /** Accepts only JSON bodies. A request without a body may have any Content-Type. */
 export const registerRequestSyntax = (app: App): void => {
   app.decorateRequest('rawBody', null)
@@ -168,8 +175,8 @@ export const registerRequestSyntax = (app: App): void => {
     return readJson(request.rawBody, request.routeOptions.config.text === 'lenient' ? () => true : isStorable)
   })
   // A chunked body may turn out to be empty. Only then is its Content-Type ignored.
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, bytes: Buffer) => {
-    if (bytes.length > 0) throw new Refusal('unsupported_media_type')
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
+    if (bytes.length > 0) throw wrongMediaType(request)
   })
   app.addHook('onRequest', async (request) => {
     const { raw } = request
@@ -182,7 +189,7 @@ export const registerRequestSyntax = (app: App): void => {
     if (!empty && !/^(?:identity)?$/i.test(headers['content-encoding'] ?? ''))
       throw new Refusal('unsupported_media_type', { message: 'Send the body as it is, without Content-Encoding.' })
     // Parsers disagree on tabs in this header, and such differences have let bodies bypass checks.
-    if (headers['content-type']?.includes('\t')) throw new Refusal('unsupported_media_type')
+    if (headers['content-type']?.includes('\t')) throw wrongMediaType(request)
     refuseNul(raw.url ?? '')
   })
   app.addHook('preValidation', async (request) => {

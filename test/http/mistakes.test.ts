@@ -243,6 +243,8 @@ describe('the shape', () => {
     ['no body', () => ({ method: 'POST', path: '/v1/payments' }), 400, 'invalid_request', 'body: is required', 'body'],
     ['a body that is cut off', () => ({ path: '/v1/payments', raw: '{"beneficiary_id":' }), 400, 'invalid_request', 'body: must be valid JSON', 'body'],
     ['a form', () => ({ path: '/v1/payments', raw: 'amount_minor=5000', bearer: key.key, headers: { 'content-type': 'application/x-www-form-urlencoded' } }), 415, 'unsupported_media_type', 'The request body must be application/json.'],
+    ['a list in CSV with the type that curl sends', () => ({ path: '/v1/payment-batches', raw: 'display_name,destination,amount', bearer: key.key, headers: { 'content-type': 'application/x-www-form-urlencoded' } }), 415, 'unsupported_media_type', 'The request body must be application/json, text/csv, application/csv or application/vnd.ms-excel.'],
+    ['a list in CSV with a type that is none', () => ({ path: '/v1/payment-batches', raw: 'display_name,destination,amount', bearer: key.key, headers: { 'content-type': 'csv' } }), 415, 'unsupported_media_type', /text\/csv/],
     ['a key of idempotency that is too long', () => ({ ...payment({}), bearer: key.key, key: 'k'.repeat(256) }), 400, 'invalid_request', 'Idempotency-Key: must be 1 to 255 printable ASCII characters', 'Idempotency-Key'],
   ])
 

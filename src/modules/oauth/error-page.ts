@@ -12,7 +12,7 @@ const formType = 'application/x-www-form-urlencoded'
 /** Any error that is not a refusal is a bug. It is logged and never shown. */
 const refusalOf = (error: unknown, request: FastifyRequest): OAuthError | Refusal => {
   if (error instanceof OAuthError) return error
-  const refusal = toRefusal(error)
+  const refusal = toRefusal(error, request)
   // The body was not a form (RFC 6749 appendix B).
   if (refusal?.code === 'unsupported_media_type' && request.routeOptions.schema?.consumes?.includes(formType))
     return new OAuthError('invalid_request', `Send the parameters as a form: Content-Type: ${formType}.`)
