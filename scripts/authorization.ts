@@ -140,6 +140,7 @@ const reasons: Readonly<Record<string, string>> = {
   'sign_in.github_callback': invitedAlone,
   'sign_in.wallet_verify': `To link: ${signInAuthority} ${invitedAlone}`,
   'sessions.revoke': signInAuthority,
+  'sign_in.logout': 'A key or an agent has no session to end.',
   'sign_in.create_dashboard_token': 'A dashboard token cannot create another one.',
   'workspaces.current': ownWorkspace,
   'workspaces.switch': ownWorkspace,

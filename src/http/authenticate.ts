@@ -1,11 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Authenticated, Principal, RequestOrigin } from '../auth/principal.ts'
 import type { BearerResolver, Resolve } from '../auth/resolve.ts'
+import { secretPrefixes } from '../auth/secrets.ts'
 import type { Tx } from '../db/client.ts'
-import { Refusal } from '../lib/errors.ts'
+import { invalidFields, Refusal } from '../lib/errors.ts'
 import { parseId, type Uuid } from '../lib/ids.ts'
 import { type App, mcpPath } from './app-type.ts'
 import { actingFor } from './internal-call.ts'
+import { idMessage } from './wire.ts'
 
 /** `request.ip` uses forwarded headers only from configured proxies. */
 export const originOf = (request: FastifyRequest): RequestOrigin => ({
@@ -57,20 +59,35 @@ const missingCredential = (request: FastifyRequest): Refusal => {
   return misplaced(parameter, message)
 }
 
-/** Replaces a malformed id with the nil UUID, so that the response is the same as for an unknown id. */
-const noWorkspace: Uuid = '00000000-0000-0000-0000-000000000000'
-
 const namedWorkspace = (request: FastifyRequest): Uuid | null => {
   const header = request.headers['workspace-id']
   if (header === undefined || request.routeOptions.config.ignoresWorkspace) return null
-  return (typeof header === 'string' && parseId('workspace', header)) || noWorkspace
+  const id = parseId('workspace', String(header))
+  const message =
+    header === '' ? 'must not be empty: send an id, or leave the header out' : idMessage('workspace', String(header))
+  if (!id) throw invalidFields({ path: 'Workspace-Id', message })
+  return id
 }
 
 /** Values that a program sends if its setting is missing or was never filled in. */
 const unset = /^(undefined|null|none|nil|\$.*|<.*>|\{.*\}|your[-_].*)$/i
 
+const toExchange = (what: string): string => `This is ${what}: exchange it for an access token at POST /v1/oauth/token.`
+
+/** Secrets of this service that are not bearer tokens, and where each belongs. */
+const otherSecrets: readonly (readonly [prefix: string, message: string])[] = [
+  [secretPrefixes.refresh_token, toExchange('a refresh token')],
+  [secretPrefixes.authorization_code, toExchange('an authorization code')],
+  [secretPrefixes.device_code, toExchange('a device code')],
+  [secretPrefixes.client_secret, 'This is the secret of an OAuth client: send it to POST /v1/oauth/token only.'],
+  [secretPrefixes.invitation, 'This is an invitation: sign in, and send it to POST /v1/workspaces/invitations/accept.'],
+  [secretPrefixes.dashboard_token, 'A dashboard token is not accepted here: send an API key or an access token.'],
+]
+
 const foreignToken = (token: string): string => {
   if (unset.test(token)) return unsetKey
+  const other = otherSecrets.find(([prefix]) => token.startsWith(prefix))
+  if (other) return other[1]
   if (token.startsWith('service_test_'))
     return 'There are no test keys: each deployment has its own keys (service_live_…), and one with simulated providers moves no money.'
   return 'The token does not have the form of a token of this service.'
@@ -92,17 +109,19 @@ export const sessionCookieOf = (request: FastifyRequest): string | undefined => 
 
 const credentialOf = (deps: AuthenticateDeps, request: FastifyRequest): Credential | null => {
   const bearer = bearerOf(request)
-  const workspaceId = namedWorkspace(request)
   const isMcp = request.routeOptions.config.resource === mcpPath
   const bearers = isMcp ? deps.mcpBearers : deps.bearers
   if (bearer !== undefined) {
     const resolver = bearers.find(({ prefix }) => bearer.startsWith(prefix))
     if (!resolver) throw new Refusal('invalid_token', { message: foreignToken(bearer) })
+    const workspaceId = namedWorkspace(request)
     return { isBearer: true, resolve: (tx) => resolver.resolve(bearer, workspaceId, tx) }
   }
   if (isMcp) return null
   const cookie = sessionCookieOf(request)
-  return cookie ? { isBearer: false, resolve: (tx) => deps.session(cookie, workspaceId, tx) } : null
+  if (!cookie) return null
+  const workspaceId = namedWorkspace(request)
+  return { isBearer: false, resolve: (tx) => deps.session(cookie, workspaceId, tx) }
 }
 
 /** Separate, because a stream retains this closure and everything in its scope. */

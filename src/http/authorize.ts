@@ -45,7 +45,7 @@ export const checkAuthority = (request: FastifyRequest, principal: Principal): v
   }
   if (access === 'admin' && !principal.isAdmin) throw new Refusal('admin_required')
   if (access === 'undelegated' && principal.grant)
-    throw new Refusal('forbidden', { message: 'A delegated credential cannot do this.' })
+    throw new Refusal('forbidden', { message: "An API key or an agent's token cannot do this: sign in as a person." })
   checkPermission(principal, requiredPermissions(request))
 }
 

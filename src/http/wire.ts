@@ -14,15 +14,18 @@ export const RecordOut = <Fields extends z.ZodRawShape>(id: string, fields: Fiel
 
 export const MessageDigest = bounded(64).regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 digest: 64 digits of 0-9 and a-f')
 
+/** Tells which id belongs here, and whose the given one is if it has another prefix. */
+export const idMessage = (kind: IdKind, text: string): string =>
+  idProblem(kind, text) ?? `must be an id that begins with ${idPrefixes[kind]}_`
+
 /** A TypeID in the API, a UUID in code. */
 export const IdIn = (kind: IdKind) =>
   bounded(100, `must be an id that begins with ${idPrefixes[kind]}_`)
     .transform((text, context): Uuid => {
       const id = parseId(kind, text)
       if (id) return id
-      const near = idProblem(kind, text)
-      const message = near ?? `must be an id that begins with ${idPrefixes[kind]}_`
-      context.addIssue({ code: 'custom', message, params: { near: near !== undefined } })
+      const message = idMessage(kind, text)
+      context.addIssue({ code: 'custom', message, params: { near: idProblem(kind, text) !== undefined } })
       return z.NEVER
     })
     .describe(`An ID that begins with \`${idPrefixes[kind]}_\`.`)

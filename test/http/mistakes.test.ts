@@ -103,10 +103,11 @@ describe('the address', () => {
 })
 
 describe('the credential', () => {
-  const token = `service_live_${'0'.repeat(64)}`
+  const secret = (kind: string) => `service_${kind}_${'0'.repeat(64)}`
+  const token = secret('live')
   // biome-ignore format: a row each
   tryAll([
-    ['none', () => ({ path: '/v1/payments', headers: {} }), 401, 'authentication_required', 'Authentication is required.'],
+    ['none', () => ({ path: '/v1/payments', headers: {} }), 401, 'authentication_required', 'Authentication is required: send an API key or an access token as "Authorization: Bearer <token>", or sign in.'],
     ['in X-Api-Key', () => ({ path: '/v1/payments', headers: { 'x-api-key': token } }), 401, 'authentication_required', 'The header x-api-key is not supported: send the key as "Authorization: Bearer service_live_…".', 'x-api-key'],
     ['in the address', () => ({ path: `/v1/payments?api_key=${token}`, headers: {} }), 401, 'authentication_required', /^A credential in the address \(api_key\) is not accepted/, 'api_key'],
     ['without the word Bearer', () => ({ path: '/v1/payments', headers: { authorization: token } }), 401, 'invalid_token', /^The word "Bearer" is missing/],
@@ -116,8 +117,18 @@ describe('the credential', () => {
     ['of an example that was not filled in', () => ({ path: '/v1/payments', bearer: '<your-key>' }), 401, 'invalid_token', /^The key has no value/],
     ['for tests', () => ({ path: '/v1/payments', bearer: 'service_test_123' }), 401, 'invalid_token', 'There are no test keys: each deployment has its own keys (service_live_…), and one with simulated providers moves no money.'],
     ['of another service', () => ({ path: '/v1/payments', bearer: 'sk_live_123' }), 401, 'invalid_token', 'The token does not have the form of a token of this service.'],
+    ['a refresh token', () => ({ path: '/v1/payments', bearer: secret('ort') }), 401, 'invalid_token', 'This is a refresh token: exchange it for an access token at POST /v1/oauth/token.'],
+    ['an authorization code', () => ({ path: '/v1/payments', bearer: secret('oac') }), 401, 'invalid_token', /^This is an authorization code: exchange it/],
+    ['a device code', () => ({ path: '/v1/payments', bearer: secret('odc') }), 401, 'invalid_token', /^This is a device code: exchange it/],
+    ['the secret of a client', () => ({ path: '/v1/payments', bearer: secret('ocs') }), 401, 'invalid_token', /^This is the secret of an OAuth client/],
+    ['an invitation', () => ({ path: '/v1/payments', bearer: secret('inv') }), 401, 'invalid_token', /^This is an invitation: sign in/],
+    ['a dashboard token for MCP', () => ({ method: 'POST', path: '/mcp', body: {}, bearer: secret('dash') }), 401, 'invalid_token', /^A dashboard token is not accepted here/],
     ['a key that does not exist', () => ({ path: '/v1/payments', bearer: token }), 401, 'invalid_token', 'The API key is not known.'],
     ['a workspace that is not there', () => ({ path: '/v1/payments', cookie: person.cookie, headers: { 'workspace-id': 'wsp_01h455vb4pex5vsknk084sn02q' } }), 404, 'not_found', 'Workspace-Id: there is no such resource, or this credential may not read it.', 'Workspace-Id'],
+    ['a workspace whose variable is not set', () => ({ path: '/v1/payments', cookie: person.cookie, headers: { 'workspace-id': '' } }), 400, 'invalid_request', 'Workspace-Id: must not be empty: send an id, or leave the header out', 'Workspace-Id'],
+    ['a workspace that is no id', () => ({ path: '/v1/payments', bearer: key.key, headers: { 'workspace-id': 'foo' } }), 400, 'invalid_request', 'Workspace-Id: must be an id that begins with wsp_', 'Workspace-Id'],
+    ['the id of an account as the workspace', () => ({ path: '/v1/payments', bearer: key.key, headers: { 'workspace-id': person.accountId } }), 400, 'invalid_request', /^Workspace-Id: begins with acc_, .* send one that begins with wsp_$/, 'Workspace-Id'],
+    ['a key where only a person may act', () => ({ path: '/v1/accounts/me/passkeys' }), 403, 'forbidden', "An API key or an agent's token cannot do this: sign in as a person."],
     ['a key without the permission', () => ({ method: 'POST', path: '/v1/workspaces/current/freeze' }), 403, 'forbidden', 'This needs the permission workspace.manage.'],
     ['a key where a person is needed', () => ({ path: '/v1/admin/accounts' }), 403, 'admin_required', /administrator/],
   ])

@@ -95,20 +95,24 @@ test('the header Workspace-Id names another of one’s workspaces for one reques
   expect((await team.owner.api.get('/v1/workspaces/current')).body.workspace.id).toBe(team.id)
 })
 
-test('another account’s workspace, an unknown one and a malformed id get the same 404, by header and by switch', async () => {
+test('another account’s workspace and an unknown one get the same 404, by header and by switch; a malformed id is a 400', async () => {
   const team = await createTeam(service)
   const stranger = await signIn(service.api)
   const dashboard = service.api.as({ bearer: (await stranger.api.post('/v1/auth/dashboard-tokens')).body.token })
   for (const { get, put } of [stranger.api, dashboard]) {
     const byHeader = await Promise.all(
-      [team.id, noSuchWorkspace, 'nonsense'].map((id) => get('/v1/accounts/me', { headers: { 'workspace-id': id } })),
+      [team.id, noSuchWorkspace].map((id) => get('/v1/accounts/me', { headers: { 'workspace-id': id } })),
     )
     const bySwitch = await Promise.all(
       [team.id, noSuchWorkspace].map((id) => put('/v1/workspaces/current', { workspace_id: id })),
     )
-    expect([...byHeader, ...bySwitch].map(({ status }) => status)).toEqual([404, 404, 404, 404, 404])
+    expect([...byHeader, ...bySwitch].map(({ status }) => status)).toEqual([404, 404, 404, 404])
     expect(byHeader[0]?.body.details.field).toBe('Workspace-Id')
     expect(bySwitch[0]?.body.details.field).toBe('workspace_id')
+    for (const id of ['', 'nonsense']) {
+      const { status, body } = await get('/v1/accounts/me', { headers: { 'workspace-id': id } })
+      expect([status, body.error, body.details.param]).toEqual([400, 'invalid_request', 'Workspace-Id'])
+    }
     for (const answers of [byHeader, bySwitch]) expect(new Set(answers.map(({ text }) => sameButRequestId(text))).size).toBe(1)
   }
   const badToken = await service.api.get('/v1/accounts/me', { headers: { 'workspace-id': noSuchWorkspace }, cookie: 'nothing' })

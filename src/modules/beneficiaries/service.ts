@@ -219,7 +219,7 @@ export const updateBeneficiary = async (
   const { at } = tx
   if (principal.originGrantId && beneficiaryStatus(before) === 'frozen' && change.status === 'active')
     throw new Refusal('forbidden', {
-      message: 'A delegated credential can freeze a beneficiary, and cannot unfreeze it.',
+      message: 'Only a person, signed in with a method of their own, can unfreeze a beneficiary. An API key or an agent cannot.',
     })
   // Checks `frozenAt`, because a frozen paybill also makes the status `frozen`, and its freeze is lifted at the paybill.
   if (before.frozenAt && change.status === 'active') requireFreshProof(principal, at)

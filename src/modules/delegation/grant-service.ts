@@ -93,7 +93,7 @@ export const createGrant = async (tx: Tx, principal: Principal, input: NewGrant)
   const lineage = principal.grant?.lineage ?? []
   refuseLimitedAccountManager(input.permissions, controls)
   if (principal.grant && workspaceId !== principal.workspace.id)
-    throw new Refusal('forbidden', { message: 'A delegated credential is bound to its own workspace.' })
+    throw new Refusal('forbidden', { message: "An API key or an agent's token is bound to its own workspace." })
   const granted = permissions.filter((permission) => input.permissions.includes(permission))
   const draft: GrantRecord = {
     id: newId(),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { StartupError } from '../../../src/lib/errors.ts'
-import { newWallet, signIn, walletMessage } from '../../harness/people.ts'
+import { createKey, newWallet, signIn, walletMessage } from '../../harness/people.ts'
 import { openService, startService, type TestService } from '../../harness/service.ts'
 import { createTeam, join } from '../../workspaces/team.ts'
 import { continueWith, newPerson } from './providers.ts'
@@ -93,7 +93,7 @@ describe('logging out', () => {
       const member = await join(service, team, 'member')
       expect((await member.api.delete(`/v1/workspaces/current/members/${member.memberId}`)).status).toBe(200)
       const headers = { 'workspace-id': name || team.id }
-      expect((await member.api.get('/v1/accounts/me', { headers })).status).toBe(404)
+      expect((await member.api.get('/v1/accounts/me', { headers })).status).toBe(name ? 400 : 404)
       expect((await member.api.post('/v1/auth/logout', undefined, { headers })).status).toBe(204)
       expect((await member.api.get('/v1/accounts/me')).body.error).toBe('session_revoked')
     }
@@ -117,6 +117,19 @@ describe('logging out', () => {
       [Buffer.from(person.cookie)],
     )
     expect(rows).toHaveLength(1)
+  })
+
+  test('with a key, an agent or a dashboard token of one is 403, names what ends it, and ends nothing', async () => {
+    const person = await signIn(service.api)
+    const key = await createKey(person)
+    const token = (await key.api.post('/v1/auth/dashboard-tokens')).body.token
+    for (const api of [key.api, service.api.as({ bearer: token })]) {
+      const answer = await api.post('/v1/auth/logout')
+      expect([answer.status, answer.body.error, answer.headers.getSetCookie()]).toEqual([403, 'forbidden', []])
+      expect(answer.body.message).toContain('DELETE /v1/accounts/me/api-keys/:id')
+      expect((await api.get('/v1/credentials/current')).status).toBe(200)
+    }
+    expect((await person.api.get('/v1/accounts/me')).status).toBe(200)
   })
 
   test('with a bad bearer is 401: an explicit credential is never ignored', async () => {

@@ -208,7 +208,7 @@ export const endSession = async (tx: Tx, config: Config, principal: Principal, i
   return ended ?? found(await findSession(tx, { accountId, id }))
 }
 
-/** Ends the caller's session. A key or a grant has none and is revoked instead. */
+/** Ends the caller's session, or the session that issued the caller's dashboard token. */
 export const logOut = async (tx: Tx, config: Config, principal: Principal): Promise<void> => {
   const { accountId, originSessionId: id } = principal
   if (id !== null) await revokeSessions(tx, config, principal, { accountId, id })

@@ -54,6 +54,8 @@ const isCrossSiteFetch = ({ headers }: FastifyRequest): boolean =>
   headers['sec-fetch-mode'] !== 'navigate'
 
 const failed = 'That did not work'
+const noSession =
+  "An API key or an agent's token has no session to end. Revoke a key with DELETE /v1/accounts/me/api-keys/:id, an agent's token with POST /v1/oauth/revoke."
 const isStranger = ({ details }: Refusal): boolean => details?.reason === 'sign_up'
 
 const registerProvider = (routes: ReturnType<typeof routesOf>, deps: Parts, provider: ProviderName): void => {
@@ -241,11 +243,15 @@ export const registerSignIn = (app: App, deps: Parts): void => {
     access: 'optional',
     whileFrozen: true,
     ignoresWorkspace: true,
-    refuses: ['csrf_rejected'],
+    refuses: ['csrf_rejected', 'forbidden'],
     summary: 'Sign out',
-    description: 'Ends the session with its streams and dashboard tokens at once, and clears the cookie.',
+    description:
+      'Ends the session with its streams and dashboard tokens at once, and clears the cookie. An API key or an access token has no session (403).',
     response: { 204: NoContent },
-    before: async (_request, reply) => clearSessionCookie(reply, deps.config),
+    before: async ({ caller }, reply) => {
+      if (caller?.grant) throw new Refusal('forbidden', { message: noSession })
+      clearSessionCookie(reply, deps.config)
+    },
     work: async (tx, { caller }) => {
       if (caller) await logOut(tx, deps.config, caller)
       return { status: 204, body: undefined } as const

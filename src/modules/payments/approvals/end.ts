@@ -94,7 +94,7 @@ const requireOwn = async (tx: Tx, { grant }: Principal, asking: Uuid | null): Pr
   if (!grant || grant.id === asking) return
   if (asking !== null && (await findGrant(tx, { id: asking }))?.ancestorIds.includes(grant.id)) return
   throw new Refusal('forbidden', {
-    message: 'A delegated credential cancels only payments that it, or a grant below it, has initiated.',
+    message: 'An API key or an agent cancels only payments that it, or a key or agent below it, has initiated.',
   })
 }
 
