@@ -1,6 +1,6 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { closest } from '../lib/closest.ts'
-import { didYouMean } from '../lib/did-you-mean.ts'
+import { meantName } from '../lib/did-you-mean.ts'
 import { type FieldError, maxNamedFaults } from '../lib/errors.ts'
 import { shownOnly } from '../lib/text.ts'
 
@@ -20,13 +20,20 @@ const kinds: Readonly<Record<string, string>> = {
   record: 'an object',
 }
 
-const wrongType = (expected: string, input: unknown): string => {
+/** Names a value to send only if the field's own checks accept it. A number in JSON has lost its leading zeros. */
+const notText = (input: unknown, field: unknown): string => {
+  const text = String(input)
+  if (field instanceof z.ZodType && !field.safeParse(text).success) return 'must be a string'
+  return `must be a string: send ${quoted(text)}${/^\d{5,}$/.test(text) ? ', with its leading zeros if it has any' : ''}`
+}
+
+const wrongType = (expected: string, input: unknown, field: unknown): string => {
   if (input === undefined) return 'is required'
   const kind = kinds[expected] ?? `of the type ${expected}`
   if (input === null) return `must be ${kind}, not null`
   if (Array.isArray(input))
     return kind === kinds.object ? `must be ${kind}, not a list` : 'is given more than once, or as a list: send one value'
-  if (expected === 'string' && typeof input !== 'object') return `must be a string: send ${quoted(input)}`
+  if (expected === 'string' && typeof input !== 'object') return notText(input, field)
   if (expected === 'boolean' && (input === 'true' || input === 'false')) return `send ${input} without quotes`
   if ((expected === 'number' || expected === 'int') && typeof input === 'string' && /^-?\d+$/.test(input))
     return `send ${input} without quotes`
@@ -69,10 +76,24 @@ export const fieldNames = (schema: unknown): string[] => {
   return shape ? Object.keys(shape) : []
 }
 
-const unknownField = (issue: { keys: string[]; inst?: unknown }): string => {
-  const [only, more] = issue.keys
-  return `is not a known field${only !== undefined && more === undefined ? didYouMean(only, fieldNames(issue.inst)) : ''}`
+/** The suggestion for an amount under another name includes what is wrong with its value, so that one correction is enough. */
+const unknownField = (key: string, value: unknown, inst: unknown): string => {
+  if (key === 'currency') return 'is not a known field: all amounts are in the currency of this service, so leave it out'
+  const name = meantName(key, fieldNames(inst))
+  if (name === undefined) return 'is not a known field'
+  const field = name.endsWith('_minor') && inst instanceof z.ZodObject ? inst.shape[name] : undefined
+  const problem = field instanceof z.ZodType ? field.safeParse(value).error?.issues[0]?.message : undefined
+  return `is not a known field; did you mean "${name}"?${problem === undefined ? '' : ` It ${problem}`}`
 }
+
+const maxSuggestions = 10
+
+/** A line for each unknown field, because an issue has one message for all of them. Only the first are compared with known names. */
+const unknownFields = ({ keys, input, inst }: Extract<Issue, { code?: 'unrecognized_keys' }>): string =>
+  keys
+    .slice(0, maxSuggestions)
+    .map((key) => unknownField(key, (input as Record<string, unknown> | undefined)?.[key], inst))
+    .join('\n')
 
 /** If a discriminator field selects one of several shapes, that field is missing or has another value. */
 const wrongUnion = ({ input, discriminator, inst }: Extract<Issue, { code?: 'invalid_union' }>): string => {
@@ -85,7 +106,7 @@ const sentenceOf = (issue: Issue): string | undefined => {
   switch (issue.code) {
     case 'invalid_type':
       if (typeof issue.input === 'number' && Number.isNaN(issue.input)) return `must be ${kinds[issue.expected] ?? 'a number'}`
-      return issue.input === null && !issue.path?.length ? 'is required' : wrongType(issue.expected, issue.input)
+      return issue.input === null && !issue.path?.length ? 'is required' : wrongType(issue.expected, issue.input, issue.inst)
     case 'invalid_value':
       return wrongValue(issue.values, issue.input)
     case 'too_small':
@@ -93,7 +114,7 @@ const sentenceOf = (issue: Issue): string | undefined => {
     case 'too_big':
       return tooBig(issue.origin, issue.maximum)
     case 'unrecognized_keys':
-      return unknownField(issue)
+      return unknownFields(issue)
     case 'invalid_format':
       return issue.format === 'regex' ? 'does not have the form that is expected' : `is not a valid ${issue.format}`
     case 'invalid_union':
@@ -112,8 +133,13 @@ export const sentences = (): ((issue: Issue) => string | undefined) => {
 export const fieldErrors = (issues: readonly z.core.$ZodIssue[]): FieldError[] =>
   issues.flatMap((issue): FieldError[] => {
     const path = issue.path.join('.')
-    if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => ({ path: path ? `${path}.${key}` : key, message: issue.message }))
+    if (issue.code === 'unrecognized_keys') {
+      const lines = issue.message.split('\n')
+      return issue.keys.map((key, nth) => ({
+        path: path ? `${path}.${key}` : key,
+        message: lines[nth] ?? 'is not a known field',
+      }))
+    }
     if (issue.code === 'invalid_key') {
       const of = issue.path.slice(0, -1).join('.')
       return issue.issues.map(({ message }) => ({ path: of || 'body', message: `a name in it ${message}` }))

@@ -20,7 +20,9 @@ export const idMessage = (kind: IdKind, text: string): string =>
 
 /** A TypeID in the API, a UUID in code. */
 export const IdIn = (kind: IdKind) =>
-  bounded(100, `must be an id that begins with ${idPrefixes[kind]}_`)
+  z
+    .string({ error: ({ input }) => (input === undefined ? 'is required' : idMessage(kind, '')) })
+    .max(100, { abort: true, error: idMessage(kind, '') })
     .transform((text, context): Uuid => {
       const id = parseId(kind, text)
       if (id) return id

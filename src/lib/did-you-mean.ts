@@ -27,13 +27,14 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
   spending_controls: ['limits', 'controls'],
   execute_at: ['scheduled_at', 'scheduled_for', 'date', 'send_at'],
   permissions: ['scopes', 'scope'],
+  items: ['payments', 'payouts', 'transfers', 'recipients', 'rows', 'lines', 'entries', 'list', 'data'],
 }
 
 /**
  * The name that was probably meant: `amount_minor` for `amount`, `daily_limit_minor` for `dailyLimit`, `cursor` for `page`,
  * `destination` for `msisdn` (the title of a batch column), `status` for `statuss`.
  */
-const meantName = (input: string, known: readonly string[]): string | undefined => {
+export const meantName = (input: string, known: readonly string[]): string | undefined => {
   const text = snakeCase(input.slice(0, 40))
   if (text.length === 0) return undefined
   return (

@@ -219,6 +219,15 @@ describe('the shape', () => {
     ['a cursor that was made up', () => ({ path: '/v1/payments?cursor=2' }), 400, 'invalid_cursor', 'The cursor is not valid for this list with these parameters.', 'cursor'],
     ['an event that is not known', () => ({ path: '/v1/notifications?after=evt_01h455vb4pex5vsknk084sn02q' }), 400, 'invalid_cursor', /^This event is not known/, 'after'],
     ['a field that is not known', () => payment({ amount: '5000' }), 400, 'invalid_request', 'amount: is not a known field; did you mean "amount_minor"?', 'amount'],
+    ['an amount in major units under another name', () => payment({ amount_minor: undefined, amount: '10.00' }), 400, 'invalid_request', 'amount_minor: is required; amount: is not a known field; did you mean "amount_minor"? It has no decimal point: 10.00 is "1000" in minor units'],
+    ['a limit in major units without its unit', () => policy({ daily_limit: '50.00' }), 400, 'invalid_request', 'daily_limit: is not a known field; did you mean "daily_limit_minor"? It has no decimal point: 50.00 is "5000" in minor units', 'daily_limit'],
+    ['a currency', () => payment({ currency: 'USD' }), 400, 'invalid_request', 'currency: is not a known field: all amounts are in the currency of this service, so leave it out', 'currency'],
+    ['several fields that are not known', () => payment({ currency: 'KES', description: 'Eggs' }), 400, 'invalid_request', 'currency: is not a known field: all amounts are in the currency of this service, so leave it out; description: is not a known field; did you mean "narrative"?'],
+    ['a list under another name', () => ({ path: '/v1/payment-batches', body: { payments: [] } }), 400, 'invalid_request', 'payments: is not a known field; did you mean "items"?', 'payments'],
+    ['a list as rows', () => ({ path: '/v1/payment-batches', body: { rows: [] } }), 400, 'invalid_request', 'rows: is not a known field; did you mean "items"?', 'rows'],
+    ['a phone as a number', () => payee({ destination: 722000999 }), 400, 'invalid_request', 'destination: must be a string: send "722000999", with its leading zeros if it has any', 'destination'],
+    ['an id as a number', () => payment({ beneficiary_id: 5 }), 400, 'invalid_request', 'beneficiary_id: must be an id that begins with ben_', 'beneficiary_id'],
+    ['a code as a number', () => payment({ purpose_code: 5 }), 400, 'invalid_request', 'purpose_code: must be a string', 'purpose_code'],
     ['a field in camel case', () => payment({ accountReference: 'A1' }), 400, 'invalid_request', 'accountReference: is not a known field; did you mean "account_reference"?', 'accountReference'],
     ['a description', () => payment({ description: 'Eggs' }), 400, 'invalid_request', 'description: is not a known field; did you mean "narrative"?', 'description'],
     ['a name of a payee', () => payee({ name: 'Acme', display_name: undefined }), 400, 'invalid_request', /name: is not a known field; did you mean "display_name"\?/],
@@ -275,6 +284,10 @@ describe('the shape', () => {
     expect(answer.body.details.param).toBeUndefined()
     const many = await key.api.post('/v1/payments', { ...answer.body, amount_minor: 5, a: 1, b: 2, c: 3 })
     expect(many.body.message).toMatch(/; and [1-9] more in details\.fields$/)
+    const unknown = Object.fromEntries(Array.from({ length: 2_000 }, (_, nth) => [`amount_${nth}`, 1]))
+    const most = await key.api.post('/v1/payments', unknown)
+    expect(most.body.details.fields).toHaveLength(100)
+    expect(most.body.details.fields.at(-1).message).toBe('is not a known field')
   })
 })
 
