@@ -56,12 +56,26 @@ test('a client that cannot set headers resumes by the query parameter; the heade
   byHeader.close()
 })
 
-test.each([
-  ['unknown', 'evt_01h455vb4pex5vsknk084sn02q'],
-  ['malformed', 'not an id'],
-])('an id that is %s resets the stream, which then continues live', async (_what, lastEventId) => {
+test('an id that is malformed is a 400 that names it; an empty one is none', async () => {
   const person = await signIn(service.api)
-  const stream = await openStream(person.api, { lastEventId })
+  const path = '/v1/notifications/stream'
+  for (const [param, asked, headers] of [
+    ['Last-Event-ID', path, { 'last-event-id': 'evt_x' }],
+    ['Last-Event-ID', path, { 'last-event-id': person.accountId }],
+    ['last_event_id', `${path}?last_event_id=evt_x`, {}],
+  ] as const) {
+    const { status, body } = await person.api.get(asked, { headers })
+    expect([status, body.error, body.details.param]).toEqual([400, 'invalid_request', param])
+  }
+  const stream = await openStream(person.api, { path: `${path}?last_event_id=`, lastEventId: '' })
+  await createKey(person)
+  expect((await stream.next()).type).toBe('grant.created')
+  stream.close()
+})
+
+test('an id that is unknown resets the stream, which then continues live', async () => {
+  const person = await signIn(service.api)
+  const stream = await openStream(person.api, { lastEventId: 'evt_01h455vb4pex5vsknk084sn02q' })
   const reset = await stream.next()
   expect(reset).toMatchObject({ id: '', type: 'stream.reset', data: { type: 'stream.reset', account_id: person.accountId } })
   await createKey(person)

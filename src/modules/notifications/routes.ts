@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { onSignal } from '../../db/client.ts'
 import { lossDetected } from '../../db/loss-detection.ts'
 import type { Feed } from '../../events/feed.ts'
@@ -7,10 +8,22 @@ import type { App } from '../../http/app-type.ts'
 import { pageOf } from '../../http/pagination.ts'
 import { routesOf } from '../../http/routes.ts'
 import { openSse } from '../../http/sse.ts'
+import { idMessage } from '../../http/wire.ts'
+import { invalidFields } from '../../lib/errors.ts'
+import { parseId, type Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
 import { presentNotification } from './present.ts'
 import { EventStream, Notification, NotificationsQuery, StreamQuery } from './schema.ts'
 import { awaitNotifications, openNotificationStream } from './service.ts'
+
+/** An empty id counts as none: the stream then begins with the next event. */
+const readLastEventId = ({ headers, query }: FastifyRequest<{ Querystring: StreamQuery }>): Uuid | undefined => {
+  const header = String(headers['last-event-id'] ?? '')
+  const [path, text] = header === '' ? ['last_event_id', query.last_event_id ?? ''] : ['Last-Event-ID', header]
+  const id = text === '' ? undefined : parseId('event', text)
+  if (text !== '' && !id) throw invalidFields({ path, message: idMessage('event', text) })
+  return id
+}
 
 export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): void => {
   const routes = routesOf(app, deps)
@@ -37,11 +50,10 @@ export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): v
     // A HEAD request for a stream would never end.
     exposeHeadRoute: false,
     handler: (request, reply) => {
-      const header = request.headers['last-event-id']
       return openNotificationStream(deps, { fanOut, slots, resets }, request.principal, {
         reauthenticate: request.reauthenticate,
         types: request.query.type,
-        lastEventId: (typeof header === 'string' && header) || request.query.last_event_id,
+        lastEventId: readLastEventId(request),
         connect: () => openSse(reply, { pingSeconds: deps.config.STREAM_PING_SECONDS }),
       })
     },

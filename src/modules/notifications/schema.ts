@@ -47,9 +47,10 @@ export const StreamQuery = z.object({
   last_event_id: bounded(200)
     .optional()
     .describe(
-      'The ID of the last event that you received. Later events are sent first. The `Last-Event-ID` header, which browsers send, takes precedence.',
+      'The ID of the last event that you received. Later events are sent first. A malformed ID is refused. The `Last-Event-ID` header, which browsers send, takes precedence.',
     ),
 })
+export type StreamQuery = z.output<typeof StreamQuery>
 
 const streamText = `One block per event: \`id: evt_…\`, \`event: <type>\`, \`data: <Event as JSON>\`, and an empty line. Comment lines (\`: ping\`) keep
 the connection open. \`event: stream.reset\` means that the events since \`Last-Event-ID\` are no longer stored: read the resources again.`

@@ -18,7 +18,7 @@ import type { PageQuery, PageRequest } from '../../http/pagination.ts'
 import type { SseConnection } from '../../http/sse.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import { invalidAt, invalidFields, Refusal } from '../../lib/errors.ts'
-import { firstId, parseId, type Uuid } from '../../lib/ids.ts'
+import { firstId, type Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
 import { frameOf, resetFrame } from './present.ts'
 import type { NotificationsQuery } from './schema.ts'
@@ -72,7 +72,7 @@ export const openNotificationStream = async (
   request: {
     reauthenticate: () => Promise<Principal>
     types: readonly TypePattern[] | undefined
-    lastEventId: string | undefined
+    lastEventId: Uuid | undefined
     connect: () => SseConnection
   },
 ): Promise<void> => {
@@ -80,14 +80,14 @@ export const openNotificationStream = async (
   const { reauthenticate } = request
   const { accountId } = principal
   const reader = await findReader(deps.db, principal)
-  const lastId = request.lastEventId ? parseId('event', request.lastEventId) : undefined
-  const last = lastId === undefined ? undefined : await findOwnEvent(deps, reader, lastId)
+  const { lastEventId } = request
+  const last = lastEventId === undefined ? undefined : await findOwnEvent(deps, reader, lastEventId)
   const start = last ? { replayFrom: last } : { isPast: await readPast(deps.db) }
   const slot = await acquireSlot(deps, slots, principal)
   const connection = request.connect()
   const filter = filterOf(request.types)
   const writeReset = () => connection.write(resetFrame(accountId, deps.clock.now(), deps.config.EVENT_RETENTION_DAYS))
-  if (request.lastEventId && !last) writeReset()
+  if (lastEventId && !last) writeReset()
   const close = fanOut.open(reader, start, {
     db: deps.db,
     sink: connection,
