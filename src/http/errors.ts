@@ -4,6 +4,7 @@ import type { Principal } from '../auth/principal.ts'
 import { describeError, sqlState, translateDatabaseError } from '../db/errors.ts'
 import { errorRow } from '../errors/catalogue.ts'
 import { invalidAt, invalidFields, Refusal } from '../lib/errors.ts'
+import { quoted } from '../lib/text.ts'
 import { type App, metadataPath } from './app-type.ts'
 import { refusalAnswer, retryHeader } from './envelope.ts'
 import { undeclaredDetails } from './error-details.ts'
@@ -110,13 +111,22 @@ export const refuseUnroutable = (_error: FastifyError, request: FastifyRequest, 
     reply.headers({ 'x-content-type-options': 'nosniff', 'x-request-id': request.id }),
   )
 
+/** Names the workspace that was searched, because the ID in the path may be from another workspace of the caller. */
+const inWorkspace = (refusal: Refusal, { caller, routeOptions: { config, schema, url } }: FastifyRequest): Refusal => {
+  const { code, message } = refusal
+  const isBare = code === 'not_found' && message === errorRow(code).sentence
+  if (!isBare || !caller || !schema?.params || !config.permission || url?.startsWith('/v1/accounts/')) return refusal
+  return new Refusal(code, { message: `There is no such resource in the workspace ${quoted(caller.workspace.name)}.` })
+}
+
 /** The only function that turns thrown values into responses. `complete` adds the state of records that a refusal names. */
 export const registerErrors = (app: App, complete: (refusal: Refusal, caller: Principal | null) => Promise<Refusal>): void => {
   app.decorateRequest('refusal', null)
   const judge = createNotFoundAnswer(app)
   app.setErrorHandler(async (error, request, reply) => {
     const refusal = toRefusal(error, request)
-    if (refusal && refusal.status < 500) return sendRefusal(await complete(refusal, request.caller), request, reply)
+    if (refusal && refusal.status < 500)
+      return sendRefusal(inWorkspace(await complete(refusal, request.caller), request), request, reply)
     request.log.error(describeError(error), refusal ? refusal.message : 'a request failed')
     return sendRefusal(refusal ?? new Refusal('internal_error'), request, reply)
   })

@@ -92,8 +92,9 @@ describe('the address', () => {
     ['DELETE where nothing is deleted', () => ({ method: 'DELETE', path: '/v1/workspaces/current' }), 405, 'method_not_allowed', /it supports GET, HEAD, PUT, PATCH\.$/],
     ['an id in upper case', () => ({ path: `/v1/beneficiaries/${beneficiaryId.toUpperCase()}` }), 404, 'not_found', /the id is written in lower case: send "ben_\w+"\.$/],
     ['the id of something else', () => ({ path: '/v1/payments/ben_01h455vb4pex5vsknk084sn02q' }), 404, 'not_found', /the id begins with ben_, which names another kind of thing; send one that begins with pay_\.$/],
-    ['an id that is none', () => ({ path: '/v1/payments/42' }), 404, 'not_found', 'There is no such resource.'],
-    ['an id that names nothing', () => ({ path: '/v1/payments/pay_01h455vb4pex5vsknk084sn02q' }), 404, 'not_found', 'There is no such resource.'],
+    ['an id that is none', () => ({ path: '/v1/payments/42' }), 404, 'not_found', 'There is no such resource in the workspace "Personal".'],
+    ['an id that names nothing', () => ({ path: '/v1/payments/pay_01h455vb4pex5vsknk084sn02q' }), 404, 'not_found', 'There is no such resource in the workspace "Personal".'],
+    ['a key that is not there', () => ({ path: '/v1/accounts/me/api-keys/key_01h455vb4pex5vsknk084sn02q', cookie: person.cookie }), 404, 'not_found', 'There is no such resource.'],
   ])
 
   test('405 lists the methods that the path takes', async () => {

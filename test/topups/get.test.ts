@@ -35,7 +35,7 @@ test("another tenant's top-up is the same 404 as one that does not exist; an id 
   ])
   const withoutRequestId = answers.map(({ status, body }) => [status, body.error, body.message])
   expect(new Set(withoutRequestId.map((answer) => JSON.stringify(answer)))).toEqual(
-    new Set([JSON.stringify([404, 'not_found', 'There is no such resource.'])]),
+    new Set([JSON.stringify([404, 'not_found', 'There is no such resource in the workspace "Personal".'])]),
   )
   const otherKind = await stranger.api.get(`/v1/topups/${person.accountId}`)
   expect([otherKind.status, otherKind.body.error]).toEqual([404, 'not_found'])

@@ -119,6 +119,19 @@ test('another account’s workspace and an unknown one get the same 404, by head
   expect([badToken.status, badToken.body.error]).toEqual([401, 'invalid_token'])
 })
 
+test("the 404 of an id names the caller's own workspace, the same for a record of another one and for none", async () => {
+  const team = await createTeam(service)
+  const stranger = await signIn(service.api)
+  const path = `/v1/spending-policies/${(await team.owner.api.post('/v1/spending-policies', { name: 'A rule' })).body.id}`
+  const personal = (await team.owner.api.get('/v1/workspaces')).body.data[1].workspace.id
+  const elsewhere = await team.owner.api.get(path, { headers: { 'workspace-id': personal } })
+  const foreign = await stranger.api.get(path)
+  const none = await stranger.api.get('/v1/spending-policies/pol_01h455vb4pex5vsknk084sn02q')
+  for (const { status, body } of [elsewhere, foreign, none])
+    expect([status, body.message]).toEqual([404, 'There is no such resource in the workspace "Personal".'])
+  expect(sameButRequestId(foreign.text)).toBe(sameButRequestId(none.text))
+})
+
 test('a new name applies at once, a new time zone from the next local month; setting the old one again undoes it', async () => {
   const { owner } = await createTeam(service)
   const answer = await owner.api.patch('/v1/workspaces/current', { name: 'Renamed', time_zone: 'Pacific/Auckland' })
