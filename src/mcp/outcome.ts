@@ -46,7 +46,9 @@ export const ToolDecision = z.object({
       limits: z.array(z.object({ rule: z.string(), of: z.string(), to_minor: z.string().optional() })),
     })
     .optional()
-    .describe('The smallest change that would pass: an amount, a time, or limits for a person to raise.'),
+    .describe(
+      'The smallest change after which it is not denied (it may need an approval): an amount, a time, or limits for a person to raise.',
+    ),
   warnings: z.array(Warning),
 })
 export type ToolDecision = z.output<typeof ToolDecision>

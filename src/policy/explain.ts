@@ -86,8 +86,9 @@ const isSettledByCount = (finding: Finding, blocking: readonly Finding[], approv
   blocking.some(({ rule, source }) => rule === 'required_approval_count' && source.id === finding.source.id)
 
 /**
- * The smallest change that would have allowed the payment without an approval. Each blocking rule must change, because it blocks
- * alone. More approvers are never the remedy: they turn a denial into a wait, and rules that require them are listed anyway.
+ * The smallest change after which the payment is not denied, or needs no approval if it is not denied. Each blocking rule must
+ * change, because it blocks alone. An approval rule blocks a denied payment only if too few people can approve the payment. More
+ * approvers are never the remedy: they turn a denial into a wait, and rules that require them are listed anyway.
  */
 export const remedyFor = (
   input: Evaluation,
@@ -96,7 +97,9 @@ export const remedyFor = (
 ): Remedy => {
   const amount = input.payment.amountMinor
   const givenFor = (finding: Finding) => (mandateCounts(input, finding) ? approvalsGiven : 0)
-  const blocking = findings.filter((finding) => verdict(finding, amount, givenFor(finding)) !== 'allow')
+  const stops = findings.filter((finding) => verdict(finding, amount, givenFor(finding)) !== 'allow')
+  const denials = stops.filter((finding) => verdict(finding, amount, givenFor(finding)) === 'deny')
+  const blocking = denials.length > 0 && canBeApproved(amount) ? denials : stops
   return {
     maxAmountMinor: largestAllowed(input, findings, givenFor, canBeApproved),
     changes: blocking

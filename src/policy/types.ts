@@ -202,7 +202,7 @@ export type TraceEntry = {
   decisive?: boolean
 }
 
-/** The smallest change that would have allowed the payment. Absent if the decision allows it. */
+/** The smallest change after which a denied payment is not denied, or after which it needs no approval. Absent if allowed. */
 export type Remedy = {
   /**
    * The largest amount that would not be denied now if nothing else changed, in whole units of the rail. Null if no amount
@@ -211,7 +211,7 @@ export type Remedy = {
   maxAmountMinor: Minor | null
   /** The rules that must change; the changes suffice together. `toMinor`: minimum limit, absent for a rule without amount. */
   changes: { source: TraceSource; rule: string; toMinor?: Minor }[]
-  /** Time from which the same payment is allowed without another change, or null for never. */
+  /** Time from which the same payment passes without another change, or null for never. */
   passesAt: Date | null
 }
 

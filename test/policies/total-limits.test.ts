@@ -161,3 +161,16 @@ test('a scheduled payment is part of a total from the time at which it is due', 
   expect((await key.api.get(`/v1/payments/${later.id}`)).body).toMatchObject({ status: 'failed', failure_code: 'policy_denied' })
   expect((await grantOf(is, key)).usage.total_minor).toBe('400000')
 })
+
+test('a payment above a daily limit and a threshold passes tomorrow: it then waits for an approval, as the remedy says', async () => {
+  const is = await scene()
+  const key = await keyWith(is.person, null, { daily_limit_minor: '300000', approval_threshold_minor: '100000' })
+  expect((await pay(key.api, is.payee, '200000')).body.status).toBe('pending_approval')
+  const refused = await pay(key.api, is.payee, '210000')
+  expect([refused.status, rules(refused)]).toEqual([403, ['daily_limit']])
+  const { remedy, trace } = refused.body.details.decision
+  const tomorrow = trace.find((entry: Json) => entry.rule === 'daily_limit').resets_at
+  expect(remedy).toMatchObject({ changes: [{ rule: 'daily_limit', to_minor: '410000' }], changes_count: 1, passes_at: tomorrow })
+  service.clock.advance(Math.ceil((Date.parse(tomorrow) - service.clock.now().getTime()) / 1000))
+  expect(await pay(key.api, is.payee, '210000')).toMatchObject({ status: 201, body: { status: 'pending_approval' } })
+})

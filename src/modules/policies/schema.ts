@@ -214,9 +214,13 @@ export const Decision = RecordOut('Decision', {
       changes: z
         .array(z.object({ source: TraceSource, rule: z.string().meta({ documentedAs: 'Rule' }), to_minor: MinorOut.optional() }))
         .describe('The rules that must change, up to 50. All rules counted in `changes_count` must change.'),
-      passes_at: TimeOut.nullable().describe('When the same payment would pass without a change; null if never.'),
+      passes_at: TimeOut.nullable().describe(
+        'When the same payment would pass without a change; null if never.',
+      ),
     })
     .optional()
-    .describe('The smallest change that would let the payment pass.'),
+    .describe(
+      'The smallest change that would let the payment pass. A denied payment passes if it is no longer denied: it may then need an approval. A payment that is not denied passes if it needs no approval.',
+    ),
 })
 export type Decision = z.output<typeof Decision>
