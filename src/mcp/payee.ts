@@ -44,12 +44,22 @@ const bare = (name: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
-/** Finds another payee with the same name, because a model that was given only a name may have picked the wrong one. */
+/** Returns the IDs of the beneficiaries that are paid at the same number or account, itself included. */
+export const readSameNumber = async (caller: Caller, id: string): Promise<ReadonlySet<string>> =>
+  new Set((await readPage(caller, { same_number_as: id })).map((payee) => payee.id))
+
+/**
+ * Finds a payee with the same name at another number, because a model that was given only a name may have picked the wrong one.
+ * Beneficiaries with the same number are one payee.
+ */
 const readNamesake = async (caller: Caller, id: string, { display_name }: CardPayee): Promise<CardPayee | undefined> => {
   const name = bare(display_name)
   const [longest = ''] = name.split(' ').toSorted((a, b) => b.length - a.length)
   const alike = longest === '' ? [] : await readPage(caller, { q: longest })
-  return alike.find((other) => other.id !== id && other.status === 'active' && bare(other.display_name) === name)
+  const named = alike.filter((other) => other.id !== id && other.status === 'active' && bare(other.display_name) === name)
+  if (named.length === 0) return undefined
+  const same = await readSameNumber(caller, id)
+  return named.find((other) => !same.has(other.id))
 }
 
 export const payeeAddress = ({ publicUrl }: Pick<Caller, 'publicUrl'>, id: string): string => `${publicUrl}/beneficiaries/${id}`

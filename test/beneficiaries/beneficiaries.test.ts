@@ -251,6 +251,25 @@ test('the same number twice warns with the names that have it, on either rail, a
   expect((await make('Home', { ...bill, account_reference: '2' })).body.warnings).toEqual([])
 })
 
+test('beneficiaries at the same number are found by any of them, and never by a stranger or under another account', async () => {
+  const owner = await signIn(service.api)
+  const make = async (api: typeof owner.api, more: object): Promise<string> =>
+    (await api.post('/v1/beneficiaries', { type: 'person', display_name: 'Wanjiru', payment_rail: 'MPESA_B2C', ...more })).body.id
+  const bill = { payment_rail: 'MPESA_B2B', destination: '888882' }
+  const first = await make(owner.api, { destination: '0722155712' })
+  const second = await make(owner.api, { destination: '+254722155712', payment_rail: 'PESALINK' })
+  const shop = await make(owner.api, { ...bill, account_reference: '1' })
+  await make(owner.api, { ...bill, account_reference: '2' })
+  await make(stranger.api, { destination: '0722155712' })
+  const found = async (id: string, api = owner.api) =>
+    (await api.get(`/v1/beneficiaries?same_number_as=${id}`)).body.data.map((payee: { id: string }) => payee.id)
+  expect([await found(first), await found(second)]).toEqual([
+    [second, first],
+    [second, first],
+  ])
+  expect([await found(shop), await found(first, stranger.api)]).toEqual([[shop], []])
+})
+
 test('beneficiaries are found by their metadata', async () => {
   const owner = await signIn(service.api)
   const made = await owner.api.post('/v1/beneficiaries', { ...phone, metadata: { vendor: '17', city: 'Kisumu' } })

@@ -513,6 +513,12 @@ describe('with an API key', () => {
       exit.usage,
       expect.stringMatching(/2 payees match[\s\S]*\*{4}0701[\s\S]*/),
     ])
+    for (const destination of ['0722000704', '+254722000704'])
+      await newBeneficiary(person.api, { display_name: 'Baraka Again', destination })
+    expect(await tried('pay', 'Baraka Again', '12.00')).toEqual([
+      exit.done,
+      expect.stringContaining('KES 12.00 to Baraka Again (****0704)'),
+    ])
     expect(await tried('pay', 'Nobody Here', '12.00')).toEqual([
       exit.usage,
       expect.stringContaining('No payee is called "Nobody Here"'),

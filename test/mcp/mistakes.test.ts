@@ -188,6 +188,25 @@ describe('ids', () => {
     expect(none.message).toContain('propose_beneficiary')
   })
 
+  test('beneficiaries of one name and one number are one payee, whichever of them is named', async () => {
+    const again = await newBeneficiary(person.api, { display_name: 'WANJIRU KAMAU', destination: '0722000111' })
+    const listed = await say('list_beneficiaries', { name: 'wanjiru' })
+    expect(listed).toMatchObject({ next: 'done', beneficiaries: [{ id: again }, { id: payee }] })
+    for (const [index, { id }] of listed.beneficiaries.entries()) {
+      const order = { beneficiary_id: id, amount: `2${index}.00` }
+      expect(await say('simulate_payment', order)).toMatchObject({ outcome: 'allow', next: 'done' })
+      expect(await say('create_payment', { ...order, idempotency_key: id })).toMatchObject({ next: 'wait' })
+    }
+    // The last four digits alone are not the number.
+    await newBeneficiary(person.api, { display_name: 'Wanjiru Kamau', destination: '0733000111' })
+    expect(await say('list_beneficiaries', { name: 'wanjiru' })).toMatchObject({ next: 'ask_a_person' })
+    const doubtful = await pay('third', { amount: '30.00' })
+    expect(doubtful).toMatchObject({ status: 'refused', refusal: { code: 'payees_alike' } })
+    const denied = await say('simulate_payment', { beneficiary_id: payee, amount: '200,000.00' })
+    expect(denied).toMatchObject({ outcome: 'deny', next: 'ask_a_person' })
+    expect(denied.message).toMatch(/ Another beneficiary has the same name: .* It would also be refused: /)
+  })
+
   test('a number that another payee has is proposed with the other name', async () => {
     const proposed = await say('propose_beneficiary', {
       idempotency_key: 'twice',

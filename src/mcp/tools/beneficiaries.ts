@@ -3,7 +3,7 @@ import { kenyanBanks } from '../../lib/banks.ts'
 import { railNames } from '../../lib/rail-names.ts'
 import { quoted } from '../../lib/text.ts'
 import { Beneficiary as ApiBeneficiary, CreateBeneficiary } from '../../modules/beneficiaries/schema.ts'
-import { payeeAddress, payeeText, RegisteredName } from '../payee.ts'
+import { payeeAddress, payeeText, RegisteredName, readSameNumber } from '../payee.ts'
 import { createRecord, defineTool, fieldsOf, guide, type Next, nextCursor, pageInput, readPage, reads } from '../tool.ts'
 
 const Beneficiary = fieldsOf(
@@ -16,12 +16,14 @@ const Linked = Beneficiary.extend({ address: z.string().describe('The page where
 
 const WireCreated = Beneficiary.extend({ warnings: z.array(z.object({ message: z.string() })).default([]) })
 
-const found = (count: number, name: string | undefined) => {
+const found = (count: number, name: string | undefined, isOnePayee: boolean) => {
   if (count === 0)
     return {
       next: 'ask_a_person' as const,
       message: `${name === undefined ? 'There are no beneficiaries' : `No beneficiary is called ${quoted(name)}`}. Ask the person whom to pay; propose_beneficiary adds a new one.`,
     }
+  if (isOnePayee)
+    return { next: 'done' as const, message: `${count} beneficiaries match, all paid at the same number. Pay any of them by ID.` }
   if (name !== undefined && count > 1)
     return {
       next: 'ask_a_person' as const,
@@ -43,7 +45,11 @@ const list = defineTool({
   run: async ({ name, ...query }, caller) => {
     const page = await readPage(caller, Beneficiary, '/v1/beneficiaries', { ...query, q: name })
     const beneficiaries = page.data.map((payee) => ({ ...payee, address: payeeAddress(caller, payee.id) }))
-    return { ...found(beneficiaries.length, name), beneficiaries, next_cursor: page.next_cursor }
+    const [first, ...others] = page.data
+    const isAsked = name !== undefined && first && others.length > 0 && page.next_cursor === null
+    const same = isAsked ? await readSameNumber(caller, first.id) : new Set<string>()
+    const isOnePayee = page.data.length > 0 && page.data.every(({ id }) => same.has(id))
+    return { ...found(beneficiaries.length, name, isOnePayee), beneficiaries, next_cursor: page.next_cursor }
   },
 })
 

@@ -109,15 +109,15 @@ const simulate = defineTool({
       const { message, ...made } = await alreadyMade(caller, twin)
       return { ...decision, payee, ...made, message: `${message} create_payment would not create one either.` }
     }
-    const sentence = doubt
-      ? `create_payment would not send it. ${doubt.message}`
+    const explanation = wordsAsSent(answer.explanation, input)
+    const sentences = doubt
+      ? [`create_payment would not send it. ${doubt.message}`, denied && `It would also be refused: ${explanation}`]
       : [
-          sentenceOf(decision, wordsAsSent(answer.explanation, input), order.execute_at),
+          sentenceOf(decision, explanation, order.execute_at),
           feeText(answer.fee_minor, caller.currency),
           other && `${other.sentence}: tell the person.`,
         ]
-          .filter(Boolean)
-          .join(' ')
+    const sentence = sentences.filter(Boolean).join(' ')
     return {
       ...decision,
       fee_minor: chargedFee(answer.fee_minor),

@@ -81,6 +81,7 @@ const page = {
   proposed: 'flag?',
   verification: 'text?',
   madeByGrantId: 'uuid?',
+  sameNumberAs: 'uuid?',
   paymentRail: 'text?',
   pattern: 'text?',
   metadata: 'jsonb?',
@@ -98,6 +99,9 @@ const matching = (at: Places<typeof page>) =>
     at.madeByGrantId &&
       sql`${beneficiaries.id} = any(array(select b.id from beneficiaries b where b.created_by_grant_id = ${at.madeByGrantId}
             union select b.id from beneficiaries b where b.changed_by_grant_id = ${at.madeByGrantId}))`,
+    at.sameNumberAs &&
+      sql`${beneficiaries.payeeId} = (select b.payee_id from beneficiaries b
+            where b.id = ${at.sameNumberAs} and b.workspace_id = ${at.workspaceId})`,
     at.paymentRail && eq(beneficiaries.paymentRail, at.paymentRail),
     at.pattern && or(ilike(beneficiaries.displayName, at.pattern), ilike(beneficiaries.legalName, at.pattern)),
     at.metadata && sql`${beneficiaries.metadata} @> ${at.metadata}`,

@@ -130,6 +130,9 @@ export const ListBeneficiaries = PageQuery.extend({
     .optional()
     .describe('Only beneficiaries with this result of the name check, such as `no_match` if the rail reports another name.'),
   made_by_grant_id: IdIn('grant').optional().describe('Only beneficiaries created or renamed by this key or agent.'),
+  same_number_as: IdIn('beneficiary')
+    .optional()
+    .describe('Only beneficiaries that are paid at the same number or account as this one, itself included.'),
   q: bounded(100).trim().min(1).optional().describe('Part of the display name or the legal name.'),
   metadata: Metadata.optional().describe('`?metadata[vendor]=17`: only beneficiaries whose metadata has all of these values.'),
   id: Ids.optional().describe('One or more beneficiary IDs, such as those in a list of payments.'),
