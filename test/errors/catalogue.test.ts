@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { adviceOf } from '../../src/errors/advice.ts'
 import { errorCodes, errorRow } from '../../src/errors/catalogue.ts'
 import { nextSteps } from '../../src/mcp/tool.ts'
+import { tools } from '../../src/mcp/tools.ts'
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 
@@ -33,6 +34,13 @@ test('the guide for agents explains every next step, and no other', () => {
   const [, table = ''] = read('docs/guides/mcp.md').split('| `next` | Means |')
   const explained = [...(table.split('\n\n')[0] ?? '').matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, word]) => word)
   expect(explained.sort()).toEqual([...nextSteps].sort())
+})
+
+test('the guide for agents names every tool that requires an idempotency key, and no other', () => {
+  const [, bullet = ''] = /- \*\*`idempotency_key`\*\* is required by ([^:]*):/.exec(read('docs/guides/mcp.md')) ?? []
+  const named = [...bullet.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name)
+  const requiring = tools.filter(({ input }) => input.shape.idempotency_key?.safeParse(undefined).success === false)
+  expect(named.sort()).toEqual(requiring.map(({ name }) => name).sort())
 })
 
 test('the guide about errors has every status, and no other', () => {

@@ -164,7 +164,15 @@ const start = (language: Language, place: string, key: string) => {
   })
 }
 
+/** The quickstart's payment, under the reader's key. */
+const quickstarted = async (person: Person, key: string): Promise<void> => {
+  const [payee] = (await person.api.get('/v1/beneficiaries')).body.data
+  const order = { beneficiary_id: payee.id, amount_minor: '25000', narrative: 'Groceries' }
+  expect((await service.api.as({ bearer: key }).post('/v1/payments', order)).status).toBe(201)
+}
+
 type Run = {
+  before?: typeof quickstarted
   controls?: object
   bearer?: string
   reader?: { person: Person; key: string }
@@ -172,10 +180,11 @@ type Run = {
   of?: typeof people & { service: TestService }
 }
 
-const run = async (snippet: Snippet, { controls = askingKey, bearer, reader, answer = 'approve', of }: Run = {}) => {
+const run = async (snippet: Snippet, { before, controls = askingKey, bearer, reader, answer = 'approve', of }: Run = {}) => {
   const host = of?.service ?? service
   const { looks, wake } = of ?? people
   const { person, key } = reader ?? (await newReader(controls, host))
+  await before?.(person, key)
   const child = start(snippet.language, place(snippet, host.api.url), bearer ?? key)
   let out = ''
   let err = ''
@@ -196,7 +205,9 @@ const named = (chosen: readonly Snippet[]) => chosen.map((snippet) => [snippet.g
 
 describe.concurrent('every program of the guides runs as it is written, and prints what the guide shows', () => {
   test.each(named(runnable))('%s in %s', async (guide, _language, snippet) => {
-    const { code, out, err } = await inTurn(() => run(snippet, { controls: guide === 'README' ? readmeKey : askingKey }))
+    const controls = guide === 'README' ? readmeKey : askingKey
+    const before = guide === 'mcp' ? quickstarted : undefined
+    const { code, out, err } = await inTurn(() => run(snippet, { controls, ...(before && { before }) }))
     expect(code, out + err).toBe(0)
     expect(snippet.printed.length).toBeGreaterThan(0)
     expect(out).toMatch(patternOf(snippet.printed))
