@@ -106,7 +106,7 @@ Both,,100,${one},,
     [4, 7, 'invalid_request', 'display_name'],
     [5, 8, 'invalid_request', 'amount_minor'],
   ])
-  expect(answer.body.details).toMatchObject({ total_minor: '9030050', available_minor: '2000000' })
+  expect(answer.body.details).toMatchObject({ total_minor: '9020000', available_minor: '2000000' })
   for (const { message, fix } of answer.body.details.items)
     expect([message, fix]).toEqual([expect.any(String), expect.any(String)])
   expect((await payeesOf(someone)).length).toBe(1)

@@ -150,6 +150,22 @@ test('a balance that does not suffice is said once with both sums, also beside o
   expect(wrong.body.details.items.map(({ row, error }: Json) => [row, error])).toEqual([[4, 'invalid_request']])
 })
 
+test('an amount that is refused itself says nothing about the balance, and one of a row with another fault counts', async () => {
+  const someone = await payer(5_000_000n)
+  const typed = await sendCsv(someone, `${salaries}Chebet,0722000103,300000\nDaudi,07220001,400\nEsther,0722000105,9000000\n`)
+  expect([typed.status, typed.body.message, typed.body.details.total_minor]).toEqual([
+    400,
+    '3 of 5 items cannot be paid. details.items names each. Nothing was created.',
+    undefined,
+  ])
+  await someone.api.post('/v1/spending-policies', { name: 'Most', per_payment_limit_minor: '4500000' })
+  const denied = await sendCsv(someone, `${salaries}Chebet,0722000103,49900\n`)
+  expect([denied.status, denied.body.message]).toEqual([403, expect.not.stringContaining('Insufficient')])
+  const both = await sendCsv(someone, `${salaries}Chebet,0722000103,49900\nDaudi,07220001,40000\nEsther,0722000105,20000\n`)
+  expect([both.status, both.body.details.total_minor]).toEqual([400, '6030000'])
+  expect(both.body.message).toContain('the batch needs KES 60,300.00 without the refused amounts, and KES 50,000.00 is available')
+})
+
 test('of a list without one usable payee the balance is the one that there is', async () => {
   const someone = await payer(50_000n)
   const { status, body } = await sendCsv(someone, 'name,phone,amount\nChebet,12,300\n')

@@ -74,18 +74,30 @@ const presentFault = ({ index, refusal }: Fault, rows: readonly number[] | null)
     fix: fixOf(refusal),
   }))
 
-/** `feesMinor`: fees of the items whose beneficiaries are known. */
-type Payer = { principal: Principal; available: Minor; feesMinor: Minor; currency: string }
+/** A mistyped amount says nothing about the money that the batch needs. A row with another fault needs it once corrected. */
+const refusesAmount = (fault: Fault): boolean =>
+  statusOf(fault) === 403 ||
+  (statusOf(fault) === 400 && fieldsOf(fault.refusal).some(({ path }) => path === 'amount' || path === 'amount_minor'))
+
+/** `fees`: by index, of the items whose beneficiaries are known. */
+type Payer = { principal: Principal; available: Minor; fees: ReadonlyMap<number, Minor>; currency: string }
 
 /** Error details for a batch above the balance. The available amount needs a permission. A scheduled batch holds nothing yet. */
 const shortOf = (
-  total: Minor,
-  { input, principal, available, feesMinor, currency }: Payer & Pick<BatchRequest, 'input'>,
+  faults: readonly Fault[],
+  { input, principal, available, fees, currency }: Payer & Pick<BatchRequest, 'input'>,
 ): { funds: ErrorDetails; sentence: string | null } => {
+  const refused = new Set(faults.filter(refusesAmount).map(({ index }) => index))
+  const counted = input.items.flatMap((entry, index) =>
+    'item' in entry && !refused.has(index) ? [{ ...entry.item, index }] : [],
+  )
+  const total = counted.reduce((sum, { amount_minor: amount }) => sum + amount, 0n)
+  const feesMinor = counted.reduce((sum, { index }) => sum + (fees.get(index) ?? 0n), 0n)
   const required = total + feesMinor
   if (input.execute_at || required <= available) return { funds: {}, sentence: null }
   const maySee = maySeeBalance(principal)
-  const needed = displayAmount(total, currency) + (feesMinor === 0n ? '' : ` and fees of ${displayAmount(feesMinor, currency)}`)
+  const ofFees = feesMinor === 0n ? '' : ` and fees of ${displayAmount(feesMinor, currency)}`
+  const needed = `${displayAmount(total, currency)}${ofFees}${refused.size === 0 ? '' : ' without the refused amounts'}`
   return {
     funds: {
       total_minor: formatMinor(total),
@@ -108,8 +120,7 @@ export const refusalForItems = (
   const whole = faults.find(({ refusal }) => ofTheWhole.has(refusal.code))
   if (whole) return whole.refusal
   const [status, usual] = classes.find(([one]) => faults.some((fault) => statusOf(fault) === one)) ?? classes[0]
-  const total = input.items.reduce((sum, entry) => sum + ('item' in entry ? entry.item.amount_minor : 0n), 0n)
-  const { funds, sentence } = shortOf(total, { input, ...payer })
+  const { funds, sentence } = shortOf(faults, { input, ...payer })
   // Several codes have status 403: the answer has `policy_denied` if a rule decided, otherwise the first item's code.
   const own = faults.filter((fault) => statusOf(fault) === status).map(({ refusal }) => refusal.code)
   const code = status !== 403 || own.includes(usual) ? usual : own[0]

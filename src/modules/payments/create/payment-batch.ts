@@ -299,11 +299,11 @@ const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Out
         if (decided.denied > 0) audit(tx, principal, 'payment_batch.denied', { after })
         if (decided.whole) return decided.whole
         const { CURRENCY: currency, FEES } = deps.config
-        const feesMinor = state.items.reduce((total, { input: { beneficiary_id: id, amount_minor: amount } }) => {
+        const fees = state.items.flatMap(({ index, input: { beneficiary_id: id, amount_minor: amount } }) => {
           const rail = state.payees.get(id)?.paymentRail
-          return rail ? total + feeOf(FEES, rail, amount) : total
-        }, 0n)
-        return refusalForItems(decided.faults, request, { principal, available, feesMinor, currency })
+          return rail ? [[index, feeOf(FEES, rail, amount)] as const] : []
+        })
+        return refusalForItems(decided.faults, request, { principal, available, fees: new Map(fees), currency })
       }
       const preview = presentPreview(decided, state.items, request)
       return { id: decided.batch.id, text: JSON.stringify(preview), by: keyUserOf(principal) }
