@@ -1,3 +1,5 @@
+import { closest } from './closest.ts'
+
 /**
  * Kenya's banks by two-digit bank code. The Central Bank publishes no such list for PesaLink. docs.pesaswap.io (PesaPay) and
  * developers.kulmipay.com agree on all banks that both list. 05, 26 and 59 appear only in the Central Bank's QR code standard.
@@ -55,9 +57,24 @@ const wordsOf = (name: string): string[] => name.toLowerCase().match(/[\p{L}\p{N
 const namingWords = (name: string): string[] => wordsOf(name).filter((word) => !usualWords.has(word))
 
 /** Banks whose names contain every distinctive word of the text: "Equity", "KCB Bank Kenya Ltd". */
-export const banksNamed = (text: string, banks: readonly Bank[]): readonly Bank[] => {
+const banksNamed = (text: string, banks: readonly Bank[]): readonly Bank[] => {
   const asked = namingWords(text)
   return asked.length === 0 ? [] : banks.filter(({ name }) => asked.every((word) => wordsOf(name).includes(word)))
+}
+
+/** Hints at up to three banks: with the text as part of the name ("Equity", "Bank of"), or with a similar code or name. */
+export const bankHint = (text: string, banks: readonly Bank[] = kenyanBanks): string => {
+  const named = banksNamed(text, banks)
+  const begun = banks.filter(({ name }) => name.toLowerCase().startsWith(text.trim().toLowerCase()))
+  const near = closest(
+    text,
+    banks.flatMap(({ code, name }) => [code, name]),
+  )
+  const [alike = []] = [named, begun, banks.filter(({ code, name }) => code === near || name === near)].filter(
+    ({ length }) => length,
+  )
+  const meant = alike.slice(0, 3).map(({ code, name }) => `${code} (${name})`)
+  return meant.length === 0 ? '' : ` Did you mean ${meant.join(' or ')}?`
 }
 
 /** The bank with exactly this name. "Commercial Bank" is only part of one bank's name and could mean another bank. */

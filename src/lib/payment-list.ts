@@ -1,4 +1,4 @@
-import { bankOfName, plainCode } from './banks.ts'
+import { bankHint, bankOfName, plainCode } from './banks.ts'
 import { columnOfTitle, isIgnored, isReason, isTransferMethodColumn, knownColumns } from './list-columns.ts'
 import { displayAmount, type Minor, readAmount, readPositive } from './money.ts'
 import { bankRail } from './rail-names.ts'
@@ -87,6 +87,9 @@ const isOurs = (text: string, currency: string): boolean =>
 /** Entries under "Bank" with which payroll systems mark a phone payment. */
 const isNoBank = /^(?:m-?pesa|safaricom|mobile(?: money)?|n\/?a|-)$/i
 
+/** The form of codes, also of codes that only the deployment knows. Other text is a name. */
+const bankCodeForm = /^[A-Z\d-]{1,16}$/
+
 /** The item's fields from a cell, or the cell's fault. */
 const fieldOf = (name: string, text: string, shown: string, currency: string): [string, string][] | string => {
   if (name === 'currency') return isOurs(text.trim(), currency) ? [] : `${shown} is another currency than ${currency}`
@@ -96,9 +99,11 @@ const fieldOf = (name: string, text: string, shown: string, currency: string): [
       ? `${shown} is not an amount: write it as 12500 or 12500.50`
       : [['amount_minor', amount.toString()]]
   }
-  // If the name is unknown, the service's error lists the banks that it knows.
-  if (name === 'bank_name') return isNoBank.test(text.trim()) ? [] : [[name, bankOfName(text)?.code ?? text.slice(0, 16)]]
-  return name === 'bank_code' ? [[name, bankOfName(text)?.code ?? compactNumber(text)]] : [[name, text]]
+  if (name !== 'bank_name' && name !== 'bank_code') return [[name, text]]
+  if (name === 'bank_name' && isNoBank.test(text.trim())) return []
+  const code = bankOfName(text)?.code ?? (/\p{L}/u.test(text) ? text.trim() : compactNumber(text))
+  if (bankCodeForm.test(code)) return [[name, code]]
+  return `${shown} is not the name of one bank that can be paid; GET /v1/banks lists them.${bankHint(text)}`
 }
 
 const itemOf = (columns: readonly Column[], cells: readonly string[], currency: string) => {

@@ -422,14 +422,20 @@ const faulty: ListFile[] = [
   {
     name: 'banks whose names mean two, or none, or another than the code',
     bytes: rowOf(
-      'A,Commercial Bank,,00001230123,900\r\nB,Bank of the Moon,,00001230123,900\r\nC,Equity,01,00001230123,900',
+      'A,Commercial Bank,,00001230123,900\r\nB,Bank of the Moon,,00001230123,900\r\nC,Equity,01,00001230123,900\r\nD,Bank of,,00001230123,900\r\nE,99,,00001230123,900',
       'name,bank,bank code,account number,amount\r\n',
     ),
     contentType: csv,
     rows: [
-      [2, 'bank_code', 'Did you mean 54 (Victoria Commercial Bank)?'],
-      [3, 'bank_code', 'is the code of no bank that can be paid'],
+      [
+        2,
+        'bank_name',
+        '"Commercial Bank" is not the name of one bank that can be paid; GET /v1/banks lists them. Did you mean 54 (Victoria Commercial Bank)?',
+      ],
+      [3, 'bank_name', '"Bank of the Moon" is not the name of one bank that can be paid; GET /v1/banks lists them.'],
       [4, 'bank_code', '01 is not the code of the named bank, which has 68'],
+      [5, 'bank_name', 'Did you mean 19 (Bank of Africa) or 06 (Bank of Baroda) or 05 (Bank of India)?'],
+      [6, 'bank_code', '"99" is not the code of a bank that can be paid; GET /v1/banks lists them.'],
     ],
   },
 ]

@@ -1,10 +1,9 @@
 import { referenceKey } from '../../lib/account-reference.ts'
-import { type Bank, banksNamed, plainCode } from '../../lib/banks.ts'
-import { closest } from '../../lib/closest.ts'
+import { type Bank, bankHint, plainCode } from '../../lib/banks.ts'
 import { invalidFields } from '../../lib/errors.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
 import type { RailName } from '../../lib/rail-names.ts'
-import { mask } from '../../lib/text.ts'
+import { mask, quoted } from '../../lib/text.ts'
 import type { Destination } from '../../rails/definition.ts'
 import { payouts } from '../../rails/definitions.ts'
 import type { Rails } from '../../rails/rail.ts'
@@ -20,25 +19,13 @@ const accountProblem = (rail: RailName, accountReference: string | null): string
   return account.form.test(accountReference) ? undefined : account.problem
 }
 
-/** Finds a bank by its name or part of it ("Equity", "Equity Bank"), or by a misspelled code or name. */
-const bankMeant = (text: string, banks: readonly Bank[]): Bank | undefined => {
-  const named = banksNamed(text, banks)
-  if (named.length > 0) return named[0]
-  const near = closest(
-    text,
-    banks.flatMap(({ code, name }) => [code, name]),
-  )
-  return banks.find(({ code, name }) => code === near || name === near)
-}
-
 /** Returns the bank's code in its one spelling. A second spelling would create a second payee with limits of its own. */
 const bankOf = (code: string | null, banks: readonly Bank[] | null): string | null => {
   if (code === null || banks === null) return code
   const bank = banks.find((each) => plainCode(each.code) === plainCode(code))
   if (bank) return bank.code
-  const near = bankMeant(code, banks)
-  const hint = near ? ` Did you mean ${near.code} (${near.name})?` : ''
-  throw invalidFields({ path: 'bank_code', message: `is the code of no bank that can be paid; GET /v1/banks lists them.${hint}` })
+  const message = `${quoted(code)} is not the code of a bank that can be paid; GET /v1/banks lists them.${bankHint(code, banks)}`
+  throw invalidFields({ path: 'bank_code', message })
 }
 
 type Destined = Pick<CreateBeneficiary, 'account_reference' | 'bank_code' | 'destination' | 'payment_rail'>

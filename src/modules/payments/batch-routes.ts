@@ -94,7 +94,9 @@ const withCellFaults = (input: WholeBatch, list: PaymentList | null): WholeBatch
     if (own.some(({ path }) => path === 'row')) return { faults: own, to: null }
     const said = new Set(own.flatMap(({ path }) => (path === 'amount' ? [path, 'amount_minor'] : [path])))
     const others = 'faults' in entry ? entry.faults.filter(({ path }) => !said.has(path)) : []
-    return { faults: [...own, ...others], to: 'faults' in entry ? entry.to : entry.item }
+    const to = 'faults' in entry ? entry.to : entry.item
+    // Without its bank, an account would be taken for a phone.
+    return { faults: [...own, ...others], to: own.some(({ path }) => path.startsWith('bank_')) ? null : to }
   })
   return { ...input, items }
 }
