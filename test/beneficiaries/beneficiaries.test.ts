@@ -115,10 +115,13 @@ test('a freeze is an event of each beneficiary whose status changes with it, as 
   const eventsOf = async (id: string, status: string) => {
     await service.settle()
     const [{ id: newest }] = (await api.get('/v1/notifications?limit=1')).body.data
-    expect((await api.patch(`/v1/beneficiaries/${id}`, { status })).status).toBe(200)
+    service.clock.advance(1)
+    const { body: patched, status: answered } = await api.patch(`/v1/beneficiaries/${id}`, { status })
+    expect(answered).toBe(200)
     await service.settle()
     const { body } = await api.get(`/v1/notifications?after=${newest}&type=beneficiary.updated`)
     for (const { data } of body.data) expect((await api.get(`/v1/beneficiaries/${data.id}`)).body).toEqual(data)
+    expect(new Set(body.data.map(({ data }: { data: Json }) => data.updated_at))).toEqual(new Set([patched.updated_at]))
     return body.data.map(({ data }: { data: Json }) => [data.display_name, data.status]).toSorted()
   }
   const all = (status: string, ...names: string[]) => names.map((name) => [name, status])

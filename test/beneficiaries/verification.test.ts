@@ -50,6 +50,13 @@ describe('the name that the rail reports for a new payee', () => {
     })
     const { data } = (await person.api.get('/v1/notifications?type=beneficiary.updated')).body
     expect(data.map((event: Json) => event.data.verification.status)).toEqual([status])
+    // A reader by `updated_at` gets what the event reports, and nothing from a later check that finds the same.
+    expect([payee.updated_at, data[0].data.updated_at]).toEqual([payee.verification.checked_at, payee.verification.checked_at])
+    service.clock.advance(61)
+    await person.api.post(`/v1/beneficiaries/${payee.id}/verify`)
+    await service.settle()
+    const again = await read(payee.id)
+    expect([again.updated_at, again.verification.checked_at > payee.verification.checked_at]).toEqual([payee.updated_at, true])
   })
 
   test('is asked for after the creation has been answered, and again after an outage', async () => {

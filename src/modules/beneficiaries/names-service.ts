@@ -207,14 +207,17 @@ const record = async (tx: Tx, deps: NameCheckDeps, due: Due, result: Result): Pr
     ? { ...before, verification: 'unavailable', nameSource: 'daily_limit', nameCheckedAt: at }
     : before
   const tries = lookup?.answer.kind === 'unreachable' ? before.nameChecks + 1 : 0
+  const found = await compareAll(tx, due, start, lookup ? [lookup, ...results] : results)
+  const isChanged = before.verification !== found.verification || before.reportedName !== found.reportedName
   const changes = {
-    ...(await compareAll(tx, due, start, lookup ? [lookup, ...results] : results)),
+    ...found,
+    ...(isChanged && { updatedAt: at }),
     nameChecks: tries,
     nameCheckDueAt: dueAfter(before, result, at, tries),
     resultName: null,
   }
   const after = { ...updateRow(tx, beneficiaries, before, changes), similarToId }
-  if (before.verification === after.verification && before.reportedName === after.reportedName) return
+  if (!isChanged) return
   await deps.onNameChanged(tx, deps.rails, after)
   const data = presentBeneficiary(after)
   await appendEvents(tx, [{ type: 'beneficiary.updated', accountId: due.payer, workspaceId: due.workspaceId, data }])

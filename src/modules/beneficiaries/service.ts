@@ -190,10 +190,14 @@ const freezePayee = async (tx: Tx, accountId: Uuid, changed: BeneficiaryRecord, 
   const { payeeId } = changed
   const others = await listBesides(tx, changed)
   updateRow(tx, payees, { id: payeeId }, { frozenAt })
-  const events = others.flatMap((before) => {
-    const after = { ...before, ...(before.payeeId === payeeId ? { frozenAt } : { paybillFrozenAt: frozenAt }) }
-    if (beneficiaryStatus(after) === beneficiaryStatus(before)) return []
-    return [{ type: 'beneficiary.updated', accountId, workspaceId: before.workspaceId, data: presentBeneficiary(after) } as const]
+  const updated = others.flatMap((before) => {
+    const frozen = before.payeeId === payeeId ? { frozenAt } : { paybillFrozenAt: frozenAt }
+    const after = { ...before, ...frozen, updatedAt: tx.at }
+    return beneficiaryStatus(after) === beneficiaryStatus(before) ? [] : [after]
+  })
+  tx.defer(updateRows(tx, beneficiaries, ['updatedAt'], updated))
+  const events = updated.map((after) => {
+    return { type: 'beneficiary.updated', accountId, workspaceId: after.workspaceId, data: presentBeneficiary(after) } as const
   })
   await appendEvents(tx, events)
 }
