@@ -41,6 +41,13 @@ test('a list that was sent before is refused with its rows and the earlier payme
     expect(body.details.items.map(({ existing_payment_id: id }: Json) => id).sort()).toEqual(earlier.map(({ id }) => id).sort())
   }
   expect(answers[0]?.body.details.items.map(({ row }: Json) => row)).toEqual([2, 3])
+  // Each message names the way of its own form: a CSV body has no such field.
+  for (const [index, { body }] of answers.entries())
+    for (const { message, fix } of body.details.items)
+      for (const text of [message, fix])
+        expect(text).toContain(
+          `If a second payment is meant, ${index === 3 ? 'send "duplicates_intended": true.' : 'add ?duplicates_intended=true to the address.'}`,
+        )
   expect(await paymentsOf(someone)).toHaveLength(2)
   const meant = await sendCsv(someone, salaries, '?duplicates_intended=true')
   expect(meant.status).toBe(201)
@@ -57,6 +64,7 @@ test('two rows alike are refused with each other, and a dry run says of both kin
   const refused = await sendCsv(someone, twice)
   expect(refused.status).toBe(409)
   expect(refused.body.details.items).toMatchObject([{ index: 2, row: 4, same_as_index: 0, same_as_row: 2 }])
+  expect(refused.body.details.items[0].message).toContain('If both are meant, add ?duplicates_intended=true to the address.')
   const checked = await sendCsv(someone, twice, '?dry_run=true')
   expect(checked.status).toBe(200)
   expect(checked.body.items.map(({ looks_like: earlier }: Json) => earlier && [earlier.payment_id, earlier.row])).toEqual([

@@ -13,7 +13,7 @@ import type { Sealing } from '../../beneficiaries/service.ts'
 import type { BatchItem } from '../batch/schema.ts'
 import type { BatchRequest } from '../request.ts'
 import type { CreatePayment } from '../schema.ts'
-import type { OfBatch } from './preconditions.ts'
+import { confirmDuplicates, type OfBatch } from './preconditions.ts'
 
 export type Fault = { index: number; refusal: Refusal }
 
@@ -47,8 +47,8 @@ const fieldsOf = ({ details, message }: Refusal): { path?: string; message: stri
   return [{ ...(path !== undefined && { path }), message }]
 }
 
-const fixOf = (refusal: Refusal): string => {
-  if (isDuplicate(refusal)) return 'Leave the item out. If a second payment is meant, send "duplicates_intended": true.'
+const fixOf = (refusal: Refusal, rows: readonly number[] | null): string => {
+  if (isDuplicate(refusal)) return `Leave the item out. If a second payment is meant, ${confirmDuplicates(rows)}.`
   if (refusal.code === 'policy_denied')
     return 'Change what the rule in `message` refuses, such as the amount of this row, or leave the row out.'
   if (refusal.code === 'invalid_request') return 'Correct this field of this row, and send the whole list again.'
@@ -71,7 +71,7 @@ const presentFault = ({ index, refusal }: Fault, rows: readonly number[] | null)
     message,
     ...(path !== undefined && { param: path }),
     ...earlierOf(refusal),
-    fix: fixOf(refusal),
+    fix: fixOf(refusal, rows),
   }))
 
 /** A mistyped amount says nothing about the money that the batch needs. A row with another fault needs it once corrected. */

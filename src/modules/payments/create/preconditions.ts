@@ -108,19 +108,23 @@ export type OfBatch = Pick<Evaluation, 'listTotals'> &
     rows: readonly number[] | null
   }
 
+/** How a batch confirms its duplicates. A CSV batch does it in its address, because its body has only rows. */
+export const confirmDuplicates = (rows: readonly number[] | null): string =>
+  rows ? 'add ?duplicates_intended=true to the address' : 'send "duplicates_intended": true'
+
 const possibleDuplicate = ({ paymentId, createdAt, listIndex }: EarlierPayment, ofBatch: OfBatch | undefined): Refusal => {
   if (ofBatch && listIndex !== undefined) {
     const row = ofBatch.rows?.[listIndex]
     return conflict(
-      `This looks like ${row === undefined ? `item ${listIndex}` : `row ${row}`} of the same list: the same beneficiary, amount and reference. If both are meant, send "duplicates_intended": true.`,
+      `This looks like ${row === undefined ? `item ${listIndex}` : `row ${row}`} of the same list: the same beneficiary, amount and reference. If both are meant, ${confirmDuplicates(ofBatch.rows)}.`,
       'possible_duplicate',
       { same_as_index: listIndex, ...(row !== undefined && { same_as_row: row }) },
     )
   }
   const id = formatId('payment', paymentId)
-  const meant = ofBatch ? '"duplicates_intended": true' : `"duplicate_of": "${id}"`
+  const meant = ofBatch ? confirmDuplicates(ofBatch.rows) : `send "duplicate_of": "${id}"`
   return conflict(
-    `This looks like payment ${id} of ${isoTime(createdAt)}: the same beneficiary, amount and reference. No second payment was made. If a second payment is meant, send ${meant}.`,
+    `This looks like payment ${id} of ${isoTime(createdAt)}: the same beneficiary, amount and reference. No second payment was made. If a second payment is meant, ${meant}.`,
     'possible_duplicate',
     { existing_payment_id: id },
   )
