@@ -214,9 +214,7 @@ export const Decision = RecordOut('Decision', {
       changes: z
         .array(z.object({ source: TraceSource, rule: z.string().meta({ documentedAs: 'Rule' }), to_minor: MinorOut.optional() }))
         .describe('The rules that must change, up to 50. All rules counted in `changes_count` must change.'),
-      passes_at: TimeOut.nullable().describe(
-        'When the same payment would pass without a change; null if never.',
-      ),
+      passes_at: TimeOut.nullable().describe('When the same payment would pass without a change; null if never.'),
     })
     .optional()
     .describe(
