@@ -188,6 +188,21 @@ test('resolves a payment whose outcome is unknown', async () => {
   })
 })
 
+test("finds the payment behind a statement's line, by its receipt and by the reference that the provider got", async () => {
+  await credit(service, person.accountId, 1_000_000n)
+  const id = await pay(person, { payment_rail: 'MPESA_B2C', destination: '254722000302' })
+  await service.settle()
+  const { provider_receipt: receipt } = await paymentOf(person, id)
+  const [attempt] = await service.deps.db.query<{ reference: string }>(
+    `select t.reference from rail_attempts t join payments p on p.id = t.subject_id where p.provider_receipt = $1`,
+    [receipt],
+  )
+  const found = { kind: 'payment', id, account_id: person.accountId, provider_receipt: receipt }
+  expect(await admin('payments', 'find', receipt)).toMatchObject([found])
+  expect(await admin('payments', 'find', attempt?.reference ?? '')).toMatchObject([found])
+  expect(await admin('payments', 'find', 'QX0000000')).toEqual([])
+})
+
 test('finds whose a leaked key is by its first characters, and ends it with what it had made', async () => {
   const leaked = await createKey(person)
   const child = await createKey({ ...person, api: leaked.api })

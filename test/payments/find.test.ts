@@ -2,6 +2,7 @@ import { parse } from 'csv-parse/sync'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
+import { traceByProviderName } from '../../src/modules/attempts/attempt.ts'
 import type { Client, Json } from '../harness/client.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { credit, newBeneficiary, shareBalance, unguarded } from '../harness/money.ts'
@@ -93,9 +94,11 @@ describe('payments are found by', () => {
     expect(await find('q=hyperlink')).toEqual(['evil'])
     expect((await find(`q=${encodeURIComponent('supplies & söhne')}`)).length).toBe(4)
     expect(await find(`q=${made.held.id}`)).toEqual(['held'])
-    const { provider_receipt: receipt } = made.rent
-    for (const printed of [receipt, receipt.toUpperCase(), receipt.toLowerCase()])
+    const { id, provider_receipt: receipt } = made.rent
+    for (const printed of [receipt, receipt.toUpperCase(), receipt.toLowerCase()]) {
       expect([printed, await find(`q=${printed}`)]).toEqual([printed, ['rent']])
+      expect(await traceByProviderName(service.deps.db, printed)).toMatchObject([{ id: parseId('payment', id) }])
+    }
   })
 
   test('an amount as people write it: with separators, cents and the currency or without', async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { statementCsv } from '../../src/dev/sandbox/control.ts'
 import { advanceClearing } from '../../src/ledger/clearing.ts'
 import { newId } from '../../src/lib/ids.ts'
+import { traceByProviderName } from '../../src/modules/attempts/attempt.ts'
 import { requestBalances } from '../../src/modules/exceptions/reconciliation/balances.ts'
 import { reconcilePaidIn, reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
@@ -876,6 +877,7 @@ describe('a payment that failed and that the provider paid later', () => {
     for (const printed of [receipt, receipt.toLowerCase()]) {
       const { data } = (await api.get(`/v1/admin/payments?provider_receipt=${printed}`)).body
       expect(data.map((each: Json) => each.id)).toEqual([id])
+      expect(await traceByProviderName(service.deps.db, printed)).toMatchObject([{ providerReceipt: receipt, status: 'failed' }])
     }
     // The line names the payee's account, and nothing of ours.
     const statement = (time: string) =>

@@ -27,6 +27,7 @@ the login name before sudo, else the system user, or with --as <name> this name:
   grant|revoke <account>                       gives or removes administrator rights
   keys find <key>                              the owner of an API key, found by the key or its first characters
   keys revoke <key id> [--reason <text>]       revokes a leaked key, and everything created with it
+  payments find <receipt or reference>         the payment or top-up behind a provider's statement line
   payments list [--status <status>] [--attention late_success]
   payments unknown                             payments with an unknown outcome
   payments resolve <payment> succeeded|failed|charged|written_off --evidence <text> [--receipt <receipt>]

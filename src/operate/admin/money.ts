@@ -8,7 +8,7 @@ import { daysAfter } from '../../lib/clock.ts'
 import { found } from '../../lib/errors.ts'
 import { formatId, idPrefixes } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
-import { type AttemptRecord, attemptsOf } from '../../modules/attempts/attempt.ts'
+import { type AttemptRecord, attemptsOf, type Traced, traceByProviderName } from '../../modules/attempts/attempt.ts'
 import { listAllPayments, resolvePayment } from '../../modules/exceptions/resolve-payment.ts'
 import { nameOfOperator } from '../../modules/operators.ts'
 import { presentPayment } from '../../modules/payments/present.ts'
@@ -65,6 +65,17 @@ const adjust = async ({ deps: { db, config }, operator }: Console, args: Argumen
   return { ...only(await viewAdjustments(db, [adjustment])), replayed }
 }
 
+const presentTraced = ({ kind, id, accountId, status, rail, amountMinor, providerReceipt, createdAt }: Traced) => ({
+  kind,
+  id: formatId(kind, id),
+  account_id: formatId('account', accountId),
+  status,
+  rail,
+  amount_minor: amountMinor === null ? null : String(amountMinor),
+  provider_receipt: providerReceipt,
+  created_at: createdAt.toISOString(),
+})
+
 /** The identifiers by which a provider can find the attempt. */
 const presentAttempt = ({ reference, orderId, providerRequest, providerConversation, createdAt }: AttemptRecord) => ({
   reference,
@@ -92,6 +103,8 @@ export const moneyCommands = {
     )
     return payments.map((payment) => ({ ...presentPayment(payment), attempts: sent.get(payment.id)?.map(presentAttempt) ?? [] }))
   },
+  'payments find': async ({ deps }, args) =>
+    (await traceByProviderName(deps.db, word(args, 0, 'receipt or reference'))).map(presentTraced),
   'payments resolve': async ({ deps, operator }, args) => {
     const id = idOf('payment', word(args, 0, 'payment'))
     const { evidence = '', receipt } = args.options
