@@ -192,10 +192,9 @@ const freezePayee = async (tx: Tx, accountId: Uuid, changed: BeneficiaryRecord, 
   updateRow(tx, payees, { id: payeeId }, { frozenAt })
   const updated = others.flatMap((before) => {
     const frozen = before.payeeId === payeeId ? { frozenAt } : { paybillFrozenAt: frozenAt }
-    const after = { ...before, ...frozen, updatedAt: tx.at }
+    const after = { ...before, ...frozen }
     return beneficiaryStatus(after) === beneficiaryStatus(before) ? [] : [after]
   })
-  tx.defer(updateRows(tx, beneficiaries, ['updatedAt'], updated))
   const events = updated.map((after) => {
     return { type: 'beneficiary.updated', accountId, workspaceId: after.workspaceId, data: presentBeneficiary(after) } as const
   })
