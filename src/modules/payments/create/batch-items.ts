@@ -74,9 +74,9 @@ const presentFault = ({ index, refusal }: Fault, rows: readonly number[] | null)
     fix: fixOf(refusal, rows),
   }))
 
-/** A mistyped amount says nothing about the money that the batch needs. A row with another fault needs it once corrected. */
+/** An amount that is mistyped or above a limit says nothing about the money needed. A row with another fault needs it once corrected. */
 const refusesAmount = (fault: Fault): boolean =>
-  statusOf(fault) === 403 ||
+  fault.refusal.code === 'policy_denied' ||
   (statusOf(fault) === 400 && fieldsOf(fault.refusal).some(({ path }) => path === 'amount' || path === 'amount_minor'))
 
 /** `fees`: by index, of the items whose beneficiaries are known. */
@@ -128,6 +128,12 @@ export const refusalForItems = (
   const ofItems = faults.filter(({ refusal }) => refusal.code !== 'insufficient_funds')
   const items = ofItems.toSorted((one, other) => one.index - other.index).flatMap((fault) => presentFault(fault, rows))
   const named = items.slice(0, Math.min(countThatFits(items), maxNamedFaults))
+  /** A policy or a duplicate refuses a row whose fields are valid. */
+  const isInvalid = ({ error, param }: { error: ErrorCode; param?: string }) =>
+    param !== undefined || errorRow(error).status === 400
+  // The items of an earlier batch are not in the request.
+  const pathOf = ({ index, param }: { index: number; param?: string }) =>
+    input.againOf ? 'again' : ['items', index, ...(param === undefined ? [] : [param])].join('.')
   const affected = new Set(ofItems.map(({ index }) => index)).size
   const which = named.length === items.length ? 'each' : 'the first of them'
   const sentences = [
@@ -142,12 +148,7 @@ export const refusalForItems = (
       ...(status === 409 && { reason: 'possible_duplicate' }),
       ...(named.length < items.length && { more: items.length - named.length }),
       items: named,
-      ...(status === 400 && {
-        fields: named.map(({ index, param, message }) => ({
-          path: ['items', index, ...(param === undefined ? [] : [param])].join('.'),
-          message,
-        })),
-      }),
+      ...(status === 400 && { fields: named.filter(isInvalid).map((item) => ({ path: pathOf(item), message: item.message })) }),
     },
   })
 }
