@@ -87,8 +87,8 @@ const isOurs = (text: string, currency: string): boolean =>
 /** Entries under "Bank" with which payroll systems mark a phone payment. */
 const isNoBank = /^(?:m-?pesa|safaricom|mobile(?: money)?|n\/?a|-)$/i
 
-/** The form of codes, also of codes that only the deployment knows. Other text is a name. */
-const bankCodeForm = /^[A-Z\d-]{1,16}$/
+/** The form of codes, also of codes that only the deployment knows. In a column of names, other text is a name. */
+const bankCodeForms = { bank_name: /^[A-Z\d-]{1,16}$/, bank_code: /^[A-Z\d-]{1,16}$/i } as const
 
 /** The item's fields from a cell, or the cell's fault. */
 const fieldOf = (name: string, text: string, shown: string, currency: string): [string, string][] | string => {
@@ -102,7 +102,7 @@ const fieldOf = (name: string, text: string, shown: string, currency: string): [
   if (name !== 'bank_name' && name !== 'bank_code') return [[name, text]]
   if (name === 'bank_name' && isNoBank.test(text.trim())) return []
   const code = bankOfName(text)?.code ?? (/\p{L}/u.test(text) ? text.trim() : compactNumber(text))
-  if (bankCodeForm.test(code)) return [[name, code]]
+  if (bankCodeForms[name].test(code)) return [[name, code]]
   return `${shown} is not the name of one bank that can be paid; GET /v1/banks lists them.${bankHint(text)}`
 }
 

@@ -11,11 +11,13 @@ const most = 100
  */
 export const payeeIdOf = async (terminal: Terminal, client: Payments, text: string): Promise<string> => {
   if (text.startsWith('ben_')) return text
-  const { data } = await client.beneficiaries.list({ q: text, limit: most, status: 'active' }).page()
+  const { data, next_cursor: isMore } = await client.beneficiaries.list({ q: text, limit: most, status: 'active' }).page()
   const exact = data.filter(({ display_name }) => display_name.toLowerCase() === text.trim().toLowerCase())
   const [only, ...more] = exact.length > 0 ? exact : data
   if (!only) throw new UsageError(`No payee is called "${text}": payments payees lists them, payments payees add adds one.`)
   const isSame = async (): Promise<boolean> => {
+    // A namesake with another number may be on the next page.
+    if (isMore !== null) return false
     const same = await client.beneficiaries.list({ same_number_as: only.id, limit: most }).page()
     return more.every(({ id }) => same.data.some((payee) => payee.id === id))
   }
