@@ -14,22 +14,23 @@ const key = { workspaceId: 'uuid', holder: 'uuid', from: 'uuid' } as const
 
 type Owned = PgTable & { workspaceId: PgColumn; accountId: PgColumn }
 
-const follow = (table: Owned, name: string, isScheduled: SQL) =>
+const follow = (table: Owned, name: string, isScheduled: (workspaceId: SQL) => SQL) =>
   prepareWrite(`${name}.follow_balance`, key, (orm, param) =>
     orm
       .update<PgTable>(table)
       .set({ accountId: sql`${param.holder}` })
-      .where(and(eq(table.workspaceId, param.workspaceId), eq(table.accountId, param.from), isScheduled)),
+      .where(and(eq(table.workspaceId, param.workspaceId), eq(table.accountId, param.from), isScheduled(param.workspaceId))),
   )
 
 const moves = [
   follow(
     approvals,
     'approvals',
-    sql`${approvals.paymentId} in (select p.id from payments p where p.workspace_id = ${approvals.workspaceId} and p.status = 'scheduled')`,
+    (workspaceId) =>
+      sql`${approvals.paymentId} in (select p.id from payments p where p.workspace_id = ${workspaceId} and p.status = 'scheduled')`,
   ),
-  follow(paymentBatches, 'payment_batches', sql`${paymentBatches.status} = 'scheduled'`),
-  follow(payments, 'payments', sql`${payments.status} = 'scheduled'`),
+  follow(paymentBatches, 'payment_batches', () => sql`${paymentBatches.status} = 'scheduled'`),
+  follow(payments, 'payments', () => sql`${payments.status} = 'scheduled'`),
 ]
 
 /**

@@ -63,10 +63,12 @@ export const lowerMembers = async (
     principal.accountId,
     found.map(({ workspaceId }) => workspaceId),
   )
-  for (const before of await listMembersWith(tx, [...wanted.keys()])) {
+  // Looked at first: changing a member takes further locks.
+  const locked = (await listMembersWith(tx, [...wanted.keys()])).filter(({ accountId }) => holdsLock(tx, accountId))
+  for (const before of locked) {
     const workspace = managed.get(before.workspaceId)
     const to = wanted.get(before.id)
-    if (!workspace || !to || !holdsLock(tx, before.accountId)) continue
+    if (!workspace || !to) continue
     const isFixed = [workspace.owningAccountId, principal.accountId].includes(before.accountId)
     const isBeyond = before.role === 'owner' && workspace.role !== 'owner'
     const isSame = before.role === to.role && before.status === to.status

@@ -26,13 +26,13 @@ export const foundOtherwise: Readonly<Record<string, string>> = {
 
 type Table = { table: string; condition: string; secret: string[] }
 
-/** All tables with a column that names an account, so that a new table is never forgotten, and those above. */
+/** All tables with one of these columns, which name an account, also those of later releases, and the tables above. */
 const tablesAbout = `
   select c.table_name::text as table,
     coalesce($1::jsonb ->> c.table_name::text,
       string_agg(format('t.%I = $1', c.column_name), ' or ') filter (where names)) as condition,
     coalesce(array_agg(c.column_name::text order by c.column_name) filter (where c.data_type = 'bytea'), '{}') as secret
-  from information_schema.columns c join pg_class on pg_class.oid = c.table_name::regclass,
+  from information_schema.columns c join pg_class on pg_class.oid = format('%I.%I', c.table_schema, c.table_name)::regclass,
     lateral (select c.data_type = 'uuid' and c.column_name in ('account_id', 'owning_account_id', 'customer_account_id',
       'initiator_account_id', 'created_by', 'requested_by') as names) as account
   where c.table_schema = 'public' and relkind in ('r', 'p') and not relispartition
