@@ -75,7 +75,7 @@ const rowsOf = (columns: Columns) => {
 const columnsIn = (table: PgTable, isThere: (key: string) => boolean): Columns =>
   Object.entries(getTableColumns(table)).filter(([key]) => isThere(key))
 
-/** Null for every nullable column, as a base for the values of a new row. */
+/** Null for every nullable column, as a base for the values of a new row. No column of such a table has a default besides. */
 export const nullsOf = <T extends PgTable, R = InferSelectModel<T>>(table: T) =>
   Object.fromEntries(columnsIn(table, () => true).flatMap(([key, { notNull }]) => (notNull ? [] : [[key, null]]))) as {
     [Name in keyof R as null extends R[Name] ? Name : never]: null

@@ -83,7 +83,7 @@ const unknownField = (key: string, value: unknown, inst: unknown): string => {
   if (name === undefined) return 'is not a known field'
   const field = name.endsWith('_minor') && inst instanceof z.ZodObject ? inst.shape[name] : undefined
   const problem = field instanceof z.ZodType ? field.safeParse(value).error?.issues[0]?.message : undefined
-  return `is not a known field; did you mean "${name}"?${problem === undefined ? '' : ` It ${problem}`}`
+  return `is not a known field; did you mean "${name}"?${problem === undefined ? '' : ` ${name}: ${problem}`}`
 }
 
 const maxSuggestions = 10

@@ -10,9 +10,9 @@ export const CreatorOut = z
   .object({
     account_id: IdOut('account'),
     grant_id: IdOut('grant').nullable(),
-    label: z.string().nullable().describe('The name of the key or agent at that time.'),
+    label: z.string().nullable().describe('The name of the key or agent.'),
   })
-  .meta({ id: 'Maker', description: 'The creator: a person, or a key or an agent of that account if `grant_id` is set.' })
+  .meta({ id: 'Maker', description: 'Who acted: a person, or a key or an agent of that account if `grant_id` is set.' })
 export type CreatorOut = z.output<typeof CreatorOut>
 
 const findGrant = selectRow('grants.of_maker', grants, ['id'], { connection: 'coalesced' })

@@ -108,7 +108,7 @@ describe('the credential', () => {
   const token = secret('live')
   // biome-ignore format: a row each
   tryAll([
-    ['none', () => ({ path: '/v1/payments', headers: {} }), 401, 'authentication_required', 'Authentication is required: send an API key or an access token as "Authorization: Bearer <token>", or sign in.'],
+    ['none', () => ({ path: '/v1/payments', headers: {} }), 401, 'authentication_required', 'Authentication is required: send an API key or an access token as "Authorization: Bearer service_live_…", or sign in.'],
     ['in X-Api-Key', () => ({ path: '/v1/payments', headers: { 'x-api-key': token } }), 401, 'authentication_required', 'The header x-api-key is not supported: send the key as "Authorization: Bearer service_live_…".', 'x-api-key'],
     ['in the address', () => ({ path: `/v1/payments?api_key=${token}`, headers: {} }), 401, 'authentication_required', /^A credential in the address \(api_key\) is not accepted/, 'api_key'],
     ['without the word Bearer', () => ({ path: '/v1/payments', headers: { authorization: token } }), 401, 'invalid_token', /^The word "Bearer" is missing/],
@@ -220,8 +220,8 @@ describe('the shape', () => {
     ['a cursor that was made up', () => ({ path: '/v1/payments?cursor=2' }), 400, 'invalid_cursor', 'The cursor is not valid for this list with these parameters.', 'cursor'],
     ['an event that is not known', () => ({ path: '/v1/notifications?after=evt_01h455vb4pex5vsknk084sn02q' }), 400, 'invalid_cursor', /^This event is not known/, 'after'],
     ['a field that is not known', () => payment({ amount: '5000' }), 400, 'invalid_request', 'amount: is not a known field; did you mean "amount_minor"?', 'amount'],
-    ['an amount in major units under another name', () => payment({ amount_minor: undefined, amount: '10.00' }), 400, 'invalid_request', 'amount_minor: is required; amount: is not a known field; did you mean "amount_minor"? It has no decimal point: 10.00 is "1000" in minor units'],
-    ['a limit in major units without its unit', () => policy({ daily_limit: '50.00' }), 400, 'invalid_request', 'daily_limit: is not a known field; did you mean "daily_limit_minor"? It has no decimal point: 50.00 is "5000" in minor units', 'daily_limit'],
+    ['an amount in major units under another name', () => payment({ amount_minor: undefined, amount: '10.00' }), 400, 'invalid_request', 'amount_minor: is required; amount: is not a known field; did you mean "amount_minor"? amount_minor: has no decimal point: 10.00 is "1000" in minor units'],
+    ['a limit in major units without its unit', () => policy({ daily_limit: '50.00' }), 400, 'invalid_request', 'daily_limit: is not a known field; did you mean "daily_limit_minor"? daily_limit_minor: has no decimal point: 50.00 is "5000" in minor units', 'daily_limit'],
     ['a currency', () => payment({ currency: 'USD' }), 400, 'invalid_request', 'currency: is not a known field: all amounts are in the currency of this service, so leave it out', 'currency'],
     ['several fields that are not known', () => payment({ currency: 'KES', description: 'Eggs' }), 400, 'invalid_request', 'currency: is not a known field: all amounts are in the currency of this service, so leave it out; description: is not a known field; did you mean "narrative"?'],
     ['a list under another name', () => ({ path: '/v1/payment-batches', body: { payments: [] } }), 400, 'invalid_request', 'payments: is not a known field; did you mean "items"?', 'payments'],

@@ -16,7 +16,7 @@ export const events = pgTable(
     workspaceId: uuid(),
     /**
      * The resource as the API returned it. A payment's event has either the differences from its snapshot (null at creation) or
-     * the full payment with its id. With `paymentId`, an approval may omit fields that its own row and its payment's row have.
+     * the full payment with its id.
      */
     data: json(),
     paymentId: uuid(),
