@@ -99,7 +99,7 @@ test('finds, freezes, reactivates and closes accounts, and switches what they ma
   expect(await admin('accounts', 'disable', someone.accountId, 'oauth')).toMatchObject([{ capabilities: { oauth: 'disabled' } }])
   expect(await admin('accounts', 'close', someone.accountId)).toMatchObject([{ status: 'closed' }])
   expect((await someone.api.get('/v1/accounts/me')).status).toBe(401)
-  await expect(admin('accounts', 'freeze', 'nobody@example.com')).rejects.toThrow('account "nobody@example.com" not found')
+  await expect(admin('accounts', 'freeze', 'nobody@example.com')).rejects.toThrow('No account is called "nobody@example.com".')
   await expect(admin('accounts', 'disable', person.accountId, 'mining')).rejects.toThrow('mining')
 })
 
@@ -417,7 +417,7 @@ test('what is wrong with a command line is its last line, below the syntax of it
   const grant = 'Usage:\n  npm run admin -- grant|revoke <account>\n\n'
   const wrong = [
     [['grant'], `${grant}<account> is missing\n`],
-    [['grant', 'nobody@example.com'], `${grant}account "nobody@example.com" not found\n`],
+    [['grant', 'nobody@example.com'], `${grant}No account is called "nobody@example.com".\n`],
     [
       ['grant', 'x', '--reasn', 'y'],
       expect.stringMatching(/^Usage:\n {2}npm run admin -- grant\|revoke <account>\n\nUnknown option '--reasn'/),

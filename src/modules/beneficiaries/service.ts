@@ -190,13 +190,10 @@ const freezePayee = async (tx: Tx, accountId: Uuid, changed: BeneficiaryRecord, 
   const { payeeId } = changed
   const others = await listBesides(tx, changed)
   updateRow(tx, payees, { id: payeeId }, { frozenAt })
-  const updated = others.flatMap((before) => {
-    const frozen = before.payeeId === payeeId ? { frozenAt } : { paybillFrozenAt: frozenAt }
-    const after = { ...before, ...frozen }
-    return beneficiaryStatus(after) === beneficiaryStatus(before) ? [] : [after]
-  })
-  const events = updated.map((after) => {
-    return { type: 'beneficiary.updated', accountId, workspaceId: after.workspaceId, data: presentBeneficiary(after) } as const
+  const events = others.flatMap((before) => {
+    const after = { ...before, ...(before.payeeId === payeeId ? { frozenAt } : { paybillFrozenAt: frozenAt }) }
+    if (beneficiaryStatus(after) === beneficiaryStatus(before)) return []
+    return [{ type: 'beneficiary.updated', accountId, workspaceId: before.workspaceId, data: presentBeneficiary(after) } as const]
   })
   await appendEvents(tx, events)
 }

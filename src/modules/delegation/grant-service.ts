@@ -3,7 +3,7 @@ import { effectivePermissions, type Permission, permissions, undelegable } from 
 import { type Principal, requireActiveAccount, requireFreshProof } from '../../auth/principal.ts'
 import { statement, type Tx } from '../../db/client.ts'
 import { grantLife } from '../../db/credential-life.ts'
-import { insertRow, updateRow } from '../../db/prepare-write.ts'
+import { insertRow, updateRow, updateRows } from '../../db/prepare-write.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
@@ -19,7 +19,7 @@ import { heldMembership, lockMembership } from '../workspaces/membership.ts'
 import { shownOf } from '../workspaces/present.ts'
 import { findWorkspace, type MemberRecord } from '../workspaces/queries.ts'
 import { type Controls, type ControlsChange, changeControls, refuseLimitedAccountManager, widens } from './control-rules.ts'
-import { presentControls, viewGrant } from './present.ts'
+import { presentControls, viewGrant, viewsOf } from './present.ts'
 import { derivesFrom, type GrantRecord, lastFreezes, lockActive, lockGrantOfWorkspace, lockThese, shareChain } from './queries.ts'
 import type { Grant } from './schema.ts'
 
@@ -260,8 +260,23 @@ export const changeGrant = async (
 
 /** Skips grants that are inactive or already frozen. The caller has checked the permission. */
 export const freezeGrants = async (tx: Tx, principal: Principal, ids: readonly Uuid[]): Promise<void> => {
-  for (const grant of await lockThese(tx, ids))
-    if (grantLife(grant, tx.at) === 'active' && grant.frozenAt === null) await changeGrant(tx, principal, grant, { frozen: true })
+  const { at } = tx
+  const before = (await lockThese(tx, ids)).filter((grant) => grantLife(grant, at) === 'active' && grant.frozenAt === null)
+  const after = before.map((grant) => ({ ...grant, frozenAt: at }))
+  await updateRows(tx, grants, ['frozenAt'], after)
+  const views = await viewsOf(tx, at, after)
+  await appendEvents(
+    tx,
+    after.flatMap(({ id, accountId }) => {
+      const data = views.get(id)
+      return data ? [{ type: 'grant.updated' as const, accountId, workspaceId: null, data }] : []
+    }),
+  )
+  for (const grant of after) {
+    const { id: subject, workspaceId } = grant
+    const change = { before: { ...summary(grant), frozen: false }, after: summary(grant) }
+    audit(tx, principal, 'grant.update', { workspaceId, subject, ...change })
+  }
 }
 
 /** A manager of a workspace may freeze and revoke every grant in it, including those of other accounts. */

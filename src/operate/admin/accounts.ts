@@ -31,7 +31,7 @@ const findAccounts = ({ deps }: Console, filter: AccountFilter): Promise<Account
 /** The only account with this id, e-mail address or wallet. */
 const oneAccount = async (at: Console, name: string): Promise<AccountRecord> => {
   const [account, another] = await findAccounts(at, filterOf(name))
-  if (!account) throw new UsageError(`account "${name}" not found`)
+  if (!account) throw new UsageError(`No account is called "${name}".`)
   if (another) throw new UsageError(`"${name}" matches more than one account: use the account id`)
   return account
 }

@@ -112,7 +112,7 @@ const linkEnded = (): Refusal =>
 const elsewhere = (): Refusal =>
   invalidAt(
     'Cookie',
-    'This page confirms a session of another browser, or one that has ended. Open it in the browser in which you were asked to confirm. If nobody asked you, close it: somebody else may have sent it to you.',
+    'This page confirms a session of another browser, or one that has ended. Open it in the browser in which you were asked to confirm. If you were not asked, close it: someone else may have sent it to you.',
   )
 
 /** Throws unless `cookie`, the session cookie, belongs to the session that the flow confirms. */
