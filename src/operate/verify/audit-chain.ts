@@ -4,12 +4,12 @@ import type { Db } from '../../db/client.ts'
 import {
   type Grown,
   readLastSealBefore,
-  readSealedRows,
+  readSealedLeaves,
   readSealNodes,
   readSealsAfter,
   readSealThrough,
   readSealTree,
-  rowsRoot,
+  rootOfRows,
   type Seal,
 } from '../../events/seal.ts'
 
@@ -20,7 +20,7 @@ const batchesPerReport = 8
 /** The next seals, each with its rows and the tree up to it, and the stored nodes of these trees. */
 const readBatch = async (db: Db, before: Seal | undefined) => {
   const seals = await readSealsAfter(db, before?.sequence ?? 0, batch)
-  const [rows, add] = await Promise.all([readSealedRows(db, before, seals), readSealTree(db, (seals[0]?.sequence ?? 1) - 1)])
+  const [rows, add] = await Promise.all([readSealedLeaves(db, before, seals), readSealTree(db, (seals[0]?.sequence ?? 1) - 1)])
   const trees = seals.map((seal) => add(seal.rowsRoot))
   const nodes = await readSealNodes(
     db,
@@ -32,11 +32,11 @@ const readBatch = async (db: Db, before: Seal | undefined) => {
 
 type Verdict = { fault: string } | { vouched: boolean }
 
-const judge = (facts: CheckFacts, before: Seal | undefined, seal: Seal, lines: readonly string[], tree: Grown): Verdict => {
+const judge = (facts: CheckFacts, before: Seal | undefined, seal: Seal, rows: readonly Uint8Array[], tree: Grown): Verdict => {
   if (seal.sequence !== (before?.sequence ?? 0) + 1) return { fault: 'a seal before it is missing' }
-  if (lines.length > seal.rows) return { fault: `it covers ${seal.rows} rows, but more exist` }
-  if (lines.length < seal.rows) return { fault: `it covers ${seal.rows} rows, but ${lines.length} exist` }
-  if (!rowsRoot(lines).equals(seal.rowsRoot)) return { fault: 'a sealed row was changed' }
+  if (rows.length > seal.rows) return { fault: `it covers ${seal.rows} rows, but more exist` }
+  if (rows.length < seal.rows) return { fault: `it covers ${seal.rows} rows, but ${rows.length} exist` }
+  if (!rootOfRows(rows).equals(seal.rowsRoot)) return { fault: 'a sealed row was changed' }
   if (!tree.digest.equals(seal.digest)) return { fault: 'its digest is not the Merkle root of the seals up to it' }
   const mac = facts.sealMac(seal.keyId, seal.digest.toString('hex'))
   if (!mac) return { vouched: false }
@@ -66,7 +66,7 @@ const findBrokenSeals = async (db: Db, facts: CheckScope): Promise<string[]> => 
     for (const [index, seal] of seals.entries()) {
       const name = `seal ${seal.sequence} (through ${seal.id})`
       const tree = trees[index] as Grown
-      const verdict = judge(facts, before, seal, rows[index]?.map(({ line }) => line) ?? [], tree)
+      const verdict = judge(facts, before, seal, rows[index] ?? [], tree)
       if ('fault' in verdict) broken.push(`${name}: ${verdict.fault}`)
       else unvouched = verdict.vouched ? [] : [...unvouched, `${name}: its secret ${seal.keyId} is not configured`]
       if (!tree.completed.every(({ level, place, hash }) => stored.get(`${level}/${place}`)?.equals(hash)))
