@@ -6,6 +6,7 @@ import { countHours } from '../../src/ledger/hours.ts'
 import { parseId, type Uuid } from '../../src/lib/ids.ts'
 import { pauseRail, resumeRail } from '../../src/modules/exceptions/pauses-service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
+import { sealedColumns } from '../../src/modules/sealed-columns.ts'
 import { findInPages } from '../../src/operate/verify/audit-log.ts'
 import {
   checks,
@@ -394,6 +395,8 @@ test('a chain that was computed again with write access alone is found, and so i
   expect((await breachesAfter(forged)).join('\n')).toContain('its hash was not computed with our secret')
   const unknown = `update audit_seals set hash = sha256(digest), key_id = 'unknown' where sequence = ${last}`
   expect((await breachesAfter(unknown)).join('\n')).toContain('its secret unknown is not configured')
+  const both = `update audit_seals set hash = sha256(digest || sequence::text::bytea), key_id = 'unknown' where sequence >= ${Number(last) - 1}`
+  expect((await breachesAfter(both)).join('\n')).toContain(`seal ${Number(last) - 1} (through`)
 })
 
 test('a recent check covers what changed since the last check, and leaves older rows to the weekly check', async () => {
@@ -431,6 +434,13 @@ test('the next check begins at the last one that found nothing; after a week, or
   const metrics = await (await fetch(`${service.operatorUrl}/metrics`)).text()
   expect(metrics).toMatch(/^promises_broken 0$/m)
   expect(metrics).toMatch(/^promises_verified_age_seconds\{scope="whole"\} 0$/m)
+  // A check of a shorter period may not read the row whose breach a longer one found.
+  const published = async () => /^promises_broken (\d+)$/m.exec(await (await fetch(`${service.operatorUrl}/metrics`)).text())?.[1]
+  await saveCheckPoint(db, { now, since: null }, { ...breaches, broken: 2 })
+  await saveCheckPoint(db, { now: next, since: now }, breaches)
+  expect(await published()).toBe('2')
+  await saveCheckPoint(db, { now: next, since: null }, breaches)
+  expect(await published()).toBe('0')
   // The days that passed here are in the database's future.
   await db.query('delete from verify_points')
 })
@@ -462,6 +472,27 @@ test('a whole check that was stopped goes on behind what it found kept, and coun
   expect(seen).toEqual(checks.map(({ promise }) => promise))
   expect(await findUnfinished(db)).toBeUndefined()
   expect(await db.query(`select at from verify_points where name = 'whole'`)).toEqual([{ at: began }])
+})
+
+test('a check that goes on compares a head that is given now, although the part before it was checked without one', async () => {
+  const { db } = service.deps
+  const head = { sequence: 1, hash: Buffer.alloc(32) }
+  const results: string[] = []
+  for await (const { breaches } of verify(db, { ...factsOf(service.deps), head }, { kept: checks.at(-2)?.promise ?? '' }))
+    results.push(...breaches)
+  expect(results).toEqual(['seal 1 differs from the stored one'])
+})
+
+test('verify looks at every column that is sealed under a key, before that key is removed', async () => {
+  const columns = await service.deps.db.query<{ name: string }>(
+    `select table_name || '.' || column_name as name from information_schema.columns
+     where table_schema = current_schema() and column_name like '%\\_ciphertext'
+       and not (select relispartition from pg_class where oid = table_name::regclass) order by 1`,
+  )
+  // Tokens of providers expire within an hour.
+  const shortLived = ['provider_tokens.token_ciphertext']
+  const checked = sealedColumns.map(({ table, column }) => `${table}.${column}_ciphertext`)
+  expect(columns.map(({ name }) => name)).toEqual([...checked, ...shortLived].sort())
 })
 
 test('rows are checked while a query runs, and a stopped check begins no other query', async () => {

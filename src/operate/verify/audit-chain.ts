@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { type Check, type CheckFacts, type CheckScope, sqlChecks } from '../../db/check.ts'
+import { type Check, type CheckFacts, type CheckScope, maxBreaches, sqlChecks } from '../../db/check.ts'
 import type { Db } from '../../db/client.ts'
 import {
   type Grown,
@@ -50,16 +50,20 @@ const judge = (facts: CheckFacts, before: Seal | undefined, seal: Seal, rows: re
  */
 const findBrokenSeals = async (db: Db, facts: CheckScope): Promise<string[]> => {
   const broken: string[] = []
-  let unvouched: string[] = []
+  let unvouched: { first: string; seals: number } | undefined
   const { since, lastChecked } = facts
   let before = lastChecked ? await readSealThrough(db, lastChecked) : since ? await readLastSealBefore(db, since) : undefined
   let count = 0
   let next = readBatch(db, before)
-  for (let more = true; more; ) {
+  for (let more = true; more && broken.length < maxBreaches; ) {
     const { seals, rows, trees, stored } = await next
+    const last = seals.at(-1)
+    // Only before a further seal, which vouches for all earlier ones or is reported itself.
+    const isReportDue = last !== undefined && (before?.sequence ?? 0) % (batchesPerReport * batch) === 0
+    if (before && isReportDue && count > 0 && broken.length === 0) await facts.onProgress?.(before.id, count)
     more = seals.length === batch
     if (more) {
-      next = readBatch(db, seals.at(-1))
+      next = readBatch(db, last)
       next.catch(() => undefined)
       await turn()
     }
@@ -68,16 +72,33 @@ const findBrokenSeals = async (db: Db, facts: CheckScope): Promise<string[]> => 
       const tree = trees[index] as Grown
       const verdict = judge(facts, before, seal, rows[index] ?? [], tree)
       if ('fault' in verdict) broken.push(`${name}: ${verdict.fault}`)
-      else unvouched = verdict.vouched ? [] : [...unvouched, `${name}: its secret ${seal.keyId} is not configured`]
+      else if (verdict.vouched) unvouched = undefined
+      else
+        unvouched = {
+          first: unvouched?.first ?? `${name}: its secret ${seal.keyId} is not configured`,
+          seals: (unvouched?.seals ?? 0) + 1,
+        }
       if (!tree.completed.every(({ level, place, hash }) => stored.get(`${level}/${place}`)?.equals(hash)))
         broken.push(`${name}: a node of the proof tree was changed`)
       before = seal
       count += seal.rows
     }
-    const isReportDue = more && (before?.sequence ?? 0) % (batchesPerReport * batch) === 0
-    if (isReportDue && before && broken.length + unvouched.length === 0) await facts.onProgress?.(before.id, count)
   }
-  return [...broken, ...unvouched]
+  if (!unvouched) return broken
+  const { first, seals } = unvouched
+  return [...broken, seals === 1 ? first : `${first}, and the same is true of the ${seals - 1} seals after it`]
+}
+
+/** Compares the log with a head that was stored elsewhere, if one is given. */
+export const headCheck: Check = {
+  invariant: 'I8',
+  promise: 'the audit log still contains the head that was stored elsewhere',
+  find: async (db, { head }) => {
+    if (!head) return []
+    const [seal] = await readSealsAfter(db, head.sequence - 1, 1)
+    if (seal?.sequence !== head.sequence) return [`seal ${head.sequence} is missing`]
+    return seal.hash.equals(head.hash) ? [] : [`seal ${head.sequence} differs from the stored one`]
+  },
 }
 
 export const auditChainChecks: readonly Check[] = [
@@ -86,16 +107,7 @@ export const auditChainChecks: readonly Check[] = [
     promise: 'no row of the audit log was changed, added or removed after it was sealed',
     find: findBrokenSeals,
   },
-  {
-    invariant: 'I8',
-    promise: 'the audit log still contains the head that was stored elsewhere',
-    find: async (db, { head }) => {
-      if (!head) return []
-      const [seal] = await readSealsAfter(db, head.sequence - 1, 1)
-      if (seal?.sequence !== head.sequence) return [`seal ${head.sequence} is missing`]
-      return seal.hash.equals(head.hash) ? [] : [`seal ${head.sequence} differs from the stored one`]
-    },
-  },
+  headCheck,
   ...sqlChecks({
     I8: {
       'rows of the audit log are sealed within ten minutes': `

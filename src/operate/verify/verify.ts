@@ -12,7 +12,7 @@ import { type Clock, daysAfter, secondsAfter } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../../modules/parts.ts'
 import { accessChecks } from './access.ts'
-import { auditChainChecks } from './audit-chain.ts'
+import { auditChainChecks, headCheck } from './audit-chain.ts'
 import { counterChecks } from './counters.ts'
 import { entryChecks } from './entries.ts'
 import { evidenceChecks } from './evidence.ts'
@@ -80,7 +80,8 @@ export async function* verify(
   const sealed = facts.since === null ? undefined : await readLastSealBefore(db, facts.since)
   const period = { ...facts, sealedThrough: sealed?.transaction ?? '0', ...(onProgress && { onProgress }) }
   const first = checks.findIndex(({ promise }) => promise === kept) + 1
-  const rest = checks.slice(first)
+  // The part that was already checked may have been checked without a head.
+  const rest = [...checks.slice(first), ...(facts.head && first > checks.indexOf(headCheck) ? [headCheck] : [])]
   let isStopped = false
   let previous: Promise<string[]> = Promise.resolve([])
   const queries = new Map<Check, Promise<string[]>>()
@@ -117,6 +118,8 @@ export type DailyOptions = {
 }
 
 const findPoint = selectRow('verify.point', verifyPoints, ['name'])
+/** The result that is published as a metric. */
+const published = 'last'
 
 /** Start of the unchecked period. Null if everything must be checked. `now` determines whether a week has passed. */
 export const unverifiedSince = async (db: Db, now: Date): Promise<Date | null> => {
@@ -128,18 +131,29 @@ export const unverifiedSince = async (db: Db, now: Date): Promise<Date | null> =
 
 type Summary = { kept: number; broken: number; seconds: number }
 
-/** Advances the start of the next period only if no promise was broken, so that a breach is reported again. */
+/**
+ * Advances the start of the next period only if no promise was broken, so that a breach is reported again. Broken promises stay
+ * published until a check of at least the same period finds none: a narrower one may not read the row.
+ */
 export const saveCheckPoint = (
   db: Database,
   { now, since }: Pick<CheckFacts, 'now' | 'since'>,
   summary: Summary,
 ): Promise<void> =>
   inTx(db, async (tx) => {
-    const totals = Object.fromEntries(Object.entries(summary).map(([name, value]) => [name, String(value)]))
-    const point = { through: now.toISOString(), totals, at: now }
+    const before = await findPoint(tx, { name: published })
+    const period = since?.toISOString() ?? ''
+    const open = Number(before?.totals.broken ?? 0)
+    const isNarrower = open > 0 && period > (before?.totals.since ?? '')
+    const found = isNarrower ? { broken: Math.max(open, summary.broken), since: before?.totals.since ?? '' } : { since: period }
+    const save = (name: string, values: Record<string, string | number>) => {
+      const totals = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, String(value)]))
+      const point = { name, through: now.toISOString(), totals, at: now }
+      return upsertRow(tx, verifyPoints, point, { key: [verifyPoints.name], replaced: ['through', 'totals', 'at'] })
+    }
     if (since === null) await tx.query(`delete from verify_points where name = 'unfinished'`)
-    for (const name of ['last', ...(summary.broken > 0 ? [] : [since === null ? 'whole' : 'recent'])])
-      await upsertRow(tx, verifyPoints, { name, ...point }, { key: [verifyPoints.name], replaced: ['through', 'totals', 'at'] })
+    await save(published, { ...summary, ...found })
+    if (summary.broken === 0) await save(since === null ? 'whole' : 'recent', summary)
   })
 
 export type Unfinished = ResumePoint & { now: Date }
