@@ -5,15 +5,11 @@ import { sealAuditLog } from '../../events/seal.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { type BeneficiaryRecord, destinationContext } from '../../modules/beneficiaries/queries.ts'
 import { fingerprintText } from '../../modules/beneficiaries/rules.ts'
-import { depositContext } from '../../modules/deposits/deposit.ts'
 import { railsWithOldAddress } from '../../modules/deposits/receive.ts'
-import { mailContext } from '../../modules/mail/service.ts'
 import type { Operator } from '../../modules/operators.ts'
 import { listSigningKeys, presentKeys, retireSigningKey } from '../../modules/proof/service.ts'
 import { forgetTokens } from '../../modules/provider-tokens/service.ts'
-import { subscriptionContext } from '../../modules/push/send.ts'
-import { deliveryContext } from '../../modules/sending/deliveries.ts'
-import { phoneContext } from '../../modules/topups/service.ts'
+import { type SealedColumn, type SealedRow, sealedColumns } from '../../modules/sealed-columns.ts'
 import { type Commands, word } from './arguments.ts'
 import type { Console } from './console.ts'
 import { depositsBy } from './rails.ts'
@@ -29,18 +25,6 @@ export const receiptKeyCommands = {
   },
 } satisfies Commands
 
-type Row = { id: Uuid; workspace_id: Uuid; ciphertext: Buffer; key_id: string }
-
-/** All sealed columns that persist: table, column, context. Secrets of sign-in flows expire within minutes and are omitted. */
-const sealed: readonly (readonly [table: string, column: string, context: (row: Row) => readonly string[]])[] = [
-  ['beneficiaries', 'destination', (row) => destinationContext(row.id, row.workspace_id)],
-  ['topups', 'phone', (row) => phoneContext({ id: row.id, workspaceId: row.workspace_id })],
-  ['deposits', 'body', (row) => depositContext(row.id)],
-  ['callback_bodies', 'body', (row) => deliveryContext(row.id)],
-  ['push_subscriptions', 'endpoint', (row) => subscriptionContext(row.id)],
-  ['mails', 'address', (row) => mailContext(row.id)],
-]
-
 const batch = 200
 
 /** How a step treats rows that another transaction has locked. An empty text waits for them. */
@@ -49,11 +33,11 @@ type Locked = 'skip locked' | ''
 const resealBatch = async (
   tx: Tx,
   { vault }: Deps,
-  [table, column, context]: (typeof sealed)[number],
+  { table, column, context }: SealedColumn,
   locked: Locked,
 ): Promise<number> => {
   const [ciphertext, keyId] = [`${column}_ciphertext`, `${column}_key_id`]
-  const rows = await tx.query<Row>(
+  const rows = await tx.query<SealedRow>(
     `select id, to_jsonb(t) ->> 'workspace_id' as workspace_id, ${ciphertext} as ciphertext, ${keyId} as key_id from ${table} t
      where ${keyId} <> $1 limit ${batch} for update ${locked}`,
     [vault.currentKeyId],
@@ -65,7 +49,7 @@ const resealBatch = async (
   return rows.length
 }
 
-type PayeeRow = Row & {
+type PayeeRow = SealedRow & {
   beneficiary_id: Uuid
   rail: BeneficiaryRecord['paymentRail']
   bank_code: string | null
@@ -131,8 +115,8 @@ const untilDone = async (deps: Deps, operator: Operator, table: string, step: St
  */
 export const rotateKeys = async (deps: Deps, operator: Operator): Promise<Record<string, number | string>> => {
   const counts: Record<string, number> = {}
-  for (const column of sealed)
-    counts[column[0]] = await untilDone(deps, operator, column[0], (tx, locked) => resealBatch(tx, deps, column, locked))
+  for (const column of sealedColumns)
+    counts[column.table] = await untilDone(deps, operator, column.table, (tx, locked) => resealBatch(tx, deps, column, locked))
   counts.payees = await untilDone(deps, operator, 'payees', (tx, locked) => refingerprintBatch(tx, deps, locked))
   counts.provider_tokens = await untilDone(deps, operator, 'provider_tokens', (tx) => forgetTokens(tx, deps.vault))
   // The newest seal then uses the current secret, and vouches for the seals under older secrets.

@@ -3,6 +3,7 @@ import { sqlChecks } from '../../db/check.ts'
 import { keyIsActive } from '../../db/credential-life.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
+import { sealedColumns } from '../../modules/sealed-columns.ts'
 
 /** Audit log actions that move money or give permissions. */
 const actsAfterEnd = namesSql([
@@ -117,11 +118,12 @@ export const accessChecks = sqlChecks({
       select m.id::text as subject from intent_mandates m join nonces n on n.nonce = m.nonce where n.consumed_at is null`,
   },
   I7: {
-    'every encrypted value has a configured key': `
-      select 'beneficiary ' || id as subject from beneficiaries where destination_key_id <> all ($encryption_keys)
-      union all select 'topup ' || id from topups where phone_key_id <> all ($encryption_keys)
-      union all select 'deposit ' || id from deposits where body_key_id <> all ($encryption_keys)
-      union all select 'delivery ' || id from callback_bodies where body_key_id <> all ($encryption_keys)`,
+    'every encrypted value has a configured key': sealedColumns
+      .map(
+        ({ table, column }) =>
+          `select '${table} ' || id as subject from ${table} where ${column}_key_id <> all ($encryption_keys)`,
+      )
+      .join(' union all '),
     'every payee fingerprint has a configured secret': `
       select id::text as subject from payees where fingerprint_key_id <> all ($token_secrets)`,
   },
