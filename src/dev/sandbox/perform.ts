@@ -62,9 +62,9 @@ export const executeOrder = (emulation: Emulation, order: Order): void => {
   if (order.scenario.reporting === 'never_end') return
   scheduler.after(delayMs, async () => {
     book.settle(order)
-    book.markReported(order)
     const before = order.scenario.reporting === 'reorder' ? [] : deferred.splice(0)
     await report(emulation, order)
+    book.markReported(order)
     for (const held of before) await held()
   })
 }

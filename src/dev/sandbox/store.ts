@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { z } from 'zod'
 
@@ -20,9 +20,12 @@ export const fileStore = (folder: string, name: string): Store => {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const path = join(folder, name)
   const file = openSync(path, 'a', 0o600)
+  const isTorn = /[^\n]$/.test(readFileSync(path, 'utf8'))
+  // The next line must not continue an incomplete one.
+  if (isTorn) writeSync(file, '\n')
   return {
     read: () => readFileSync(path, 'utf8').split('\n').filter(Boolean).flatMap(parseLine),
-    append: (line) => void writeSync(file, `${JSON.stringify(line)}\n`),
+    append: (line) => appendFileSync(file, `${JSON.stringify(line)}\n`),
   }
 }
 

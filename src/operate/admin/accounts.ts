@@ -14,7 +14,7 @@ import { type AccountFilter, type AccountRecord, listAccounts } from '../../modu
 import { administerAccount, setAdministrator } from '../../modules/identity/administer.ts'
 import { AdministerAccount } from '../../modules/identity/schema.ts'
 import { nameOfOperator } from '../../modules/operators.ts'
-import { type Arguments, type Commands, fieldsOf, idOf, UsageError, word } from './arguments.ts'
+import { type Arguments, type Commands, fieldsOf, idOf, readList, UsageError, word } from './arguments.ts'
 import type { Console } from './console.ts'
 import { exportPerson } from './persons.ts'
 
@@ -26,7 +26,7 @@ const filterOf = (name: string): AccountFilter => {
 }
 
 const findAccounts = ({ deps }: Console, filter: AccountFilter): Promise<AccountRecord[]> =>
-  listAccounts(deps.db, filter, { before: null, take: 100 })
+  readList((page) => listAccounts(deps.db, filter, page))
 
 /** The only account with this id, e-mail address or wallet. */
 const oneAccount = async (at: Console, name: string): Promise<AccountRecord> => {

@@ -11,13 +11,13 @@ export type Arguments = { words: readonly string[]; options: Readonly<Record<str
 
 export type Commands = Readonly<Record<string, (at: Console, args: Arguments) => Promise<unknown>>>
 
-const maxRows = 1000
+export const maxRows = 1000
 
 /** Reads as many rows as a person can look through, newest first, and says so if there are more. */
-export const readList = async <Row>(read: (page: PageRequest) => Promise<Row[]>): Promise<Row[]> => {
-  const rows = await read({ before: null, take: maxRows + 1 })
-  if (rows.length > maxRows) console.error(`There are more than ${maxRows} rows. Only the newest ${maxRows} are shown.`)
-  return rows.slice(0, maxRows)
+export const readList = async <Row>(read: (page: PageRequest) => Promise<Row[]>, most = maxRows): Promise<Row[]> => {
+  const rows = await read({ before: null, take: most + 1 })
+  if (rows.length > most) console.error(`There are more than ${most} rows. Only the newest ${most} are shown.`)
+  return rows.slice(0, most)
 }
 
 export const word = ({ words }: Arguments, index: number, name: string): string => {

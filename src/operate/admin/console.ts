@@ -55,6 +55,7 @@ export const openConsole = async (as: string | undefined): Promise<Console> => {
   const variables = readEnvironment()
   const config = loadConfig(variables)
   const database = await openDatabase(config)
+  let close = database.stop
   try {
     const keys = await findKeys(config)
     const clock = await readTime(config)
@@ -66,19 +67,19 @@ export const openConsole = async (as: string | undefined): Promise<Console> => {
       rails: noRails(config, clock),
       statementTimeoutMs,
     })
+    close = async () => {
+      await deps.db.close()
+      await database.stop()
+    }
     if (!(await migrationsCheck(deps.db.pool)()))
       throw new StartupError(
         'The database belongs to another release: run npm run admin -- migrate, or use the release that the service runs.',
       )
     const { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } = keys.settings
     await checkInstallation(database.url, { currency: config.CURRENCY, rings: { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } })
-    const close = async () => {
-      await deps.db.close()
-      await database.stop()
-    }
     return { deps, databaseUrl: database.url, operator: shellOperator(nameAtShell(as ?? variables.SUDO_USER)), close }
   } catch (error) {
-    await database.stop()
+    await close()
     throw sqlState(error) === undefined ? error : explain(error, 'the database')
   }
 }

@@ -108,7 +108,7 @@ export const moneyCommands = {
   'payments resolve': async ({ deps, operator }, args) => {
     const id = idOf('payment', word(args, 0, 'payment'))
     const { evidence = '', receipt } = args.options
-    const input = fieldsOf(ResolvePayment, { outcome: word(args, 1, 'succeeded or failed'), evidence, provider_receipt: receipt })
+    const input = fieldsOf(ResolvePayment, { outcome: word(args, 1, 'outcome'), evidence, provider_receipt: receipt })
     const { payment, waitingId } = await inTx(deps.db, (tx) => resolvePayment(tx, deps.config, operator, id, input))
     return { ...presentPayment(payment), waiting_adjustment_id: waitingId && formatId('ledger', waitingId) }
   },

@@ -118,6 +118,7 @@ export const railCommands = {
   },
   'rails register': async ({ deps }) => {
     const rails = realRails(deps.config, deps.clock)
+    rails.shareTokens(createTokenSharing(deps))
     for (const rail of depositsBy(rails)) say({ requirement: rail, problem: await registerDeposits({ ...deps, rails }, rail) })
   },
   'rails paused': ({ deps }) => readPauses(deps),

@@ -4,7 +4,7 @@ import { exportAudit, firstPlace, listAudit, presentAudit, readExportCursor } fr
 import { FindAudit } from '../../modules/audit-log/schema.ts'
 import { markWaitingUnknown, resumeAfterLoss } from '../../modules/exceptions/pauses-service.ts'
 import { factsOf, findUnfinished, unverifiedSince, verifyAll } from '../verify/verify.ts'
-import { type Commands, fieldsOf, UsageError, write } from './arguments.ts'
+import { type Commands, fieldsOf, maxRows, readList, UsageError, write } from './arguments.ts'
 import { rotateKeys } from './keys.ts'
 
 /** Parses `12:9f86…`, the sequence and hash of a seal as the service logs them. */
@@ -21,7 +21,8 @@ export const upkeepCommands = {
     const ids = { account_id: account, workspace_id: workspace, subject_id: subject }
     const asked = fieldsOf(FindAudit, { ...ids, action, created_after: after, created_before: before, limit })
     const { limit: take, cursor: _, ...filter } = asked
-    return (await listAudit(deps.db, filter, { before: null, take })).map(presentAudit)
+    const rows = await readList((page) => listAudit(deps.db, filter, page), limit === undefined ? maxRows : take)
+    return rows.map(presentAudit)
   },
   'audit-log export': async ({ deps }, { options }) => {
     const { cursor, limit } = options

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry } from 'prom-client'
 import { statement } from '../../db/client.ts'
+import { describeError } from '../../db/errors.ts'
 import { pauseCauses } from '../../db/tables/rails.ts'
 import type { Feed } from '../../events/feed.ts'
 import { oldestUndelivered } from '../../events/read.ts'
@@ -113,11 +114,13 @@ const measure = statement('metrics.rows')`
      union all select 'promises_broken', '{}', coalesce((totals ->> 'broken')::numeric, 0) from verify_points where name = 'last') as m`
 type Measured = { gauge: GaugeName; labels: Record<string, string>; value: number }
 
-export type MetricsDeps = Pick<Parts, 'alerts' | 'clock' | 'config' | 'db' | 'rails' | 'lossDetection'> & { feed: Feed }
+export type MetricsDeps = Pick<Parts, 'alerts' | 'clock' | 'config' | 'db' | 'logger' | 'rails' | 'lossDetection'> & {
+  feed: Feed
+}
 
 /** Gauges that are read at each scrape. If the database is down, the scrape still succeeds and reports that. */
 const registerGauges = (registry: Registry, deps: MetricsDeps): (() => Promise<void>) => {
-  const { alerts, clock, config, db, feed, rails, lossDetection } = deps
+  const { alerts, clock, config, db, feed, logger, rails, lossDetection } = deps
   const made = new Map(
     Object.entries(gauges).map(([name, [help, ...labelNames]]) => [
       name,
@@ -149,13 +152,23 @@ const registerGauges = (registry: Registry, deps: MetricsDeps): (() => Promise<v
     for (const name of ['key_age_seconds', 'payment_wait_share']) made.get(name)?.reset()
     for (const { gauge, labels, value } of rows) set(gauge, labels, value)
   }
+  let isRead = true
   return async () => {
     readProcess()
-    const isUp = await readRows().then(
-      () => 1,
-      () => 0,
+    const wasRead = isRead
+    const error: unknown = await readRows().then(
+      () => undefined,
+      (reason: unknown) => reason,
     )
-    set('database_up', {}, isUp)
+    isRead = error === undefined
+    if (wasRead && !isRead) logger.error(describeError(error), 'the metrics of the database could not be read')
+    const isUp =
+      isRead ||
+      (await db.query('select').then(
+        () => true,
+        () => false,
+      ))
+    set('database_up', {}, isUp ? 1 : 0)
   }
 }
 
