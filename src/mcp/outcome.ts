@@ -115,7 +115,7 @@ export const PaymentOutcome = z.object({
   currency: z.string(),
   payee: CardPayee.optional(),
   approval: ApprovalLink.extend({
-    expires_at: z.string(),
+    expires_at: z.string().optional(),
     summary: z.object({
       amount: z.string(),
       payee: z.string(),
@@ -173,12 +173,11 @@ export const approvalOf = async (caller: Caller, payment: WirePayment): Promise<
   const open = openApproval(caller, payment)
   if (!open) return undefined
   const { status, body } = await caller.call({ method: 'GET', path: `/v1/approvals/${open.id}/message` })
-  if (status !== 200) return undefined
   const needed =
     decision.required_approvals === 1 ? '1 approval is needed' : `${decision.required_approvals} approvals are needed`
   return {
     ...open,
-    expires_at: z.object({ expires_at: z.string() }).parse(body).expires_at,
+    ...(status === 200 && z.object({ expires_at: z.string() }).parse(body)),
     summary: {
       amount: [displayAmount(BigInt(payment.amount_minor), payment.currency), feeText(payment.fee_minor, payment.currency)]
         .filter(Boolean)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { chunksOf } from '../lib/lists.ts'
 import { quoted } from '../lib/text.ts'
 import { verificationStatuses } from '../lib/verification.ts'
 import { minorAmountText, otherAmountIn } from './amount.ts'
@@ -18,24 +19,35 @@ export const CardPayee = WirePayee.extend({ verification: RegisteredName })
 export type CardPayee = z.output<typeof CardPayee>
 
 const Wire = CardPayee.extend({ id: z.string(), status: z.string() })
-const WirePage = z.object({ data: z.array(Wire) })
+const WirePage = z.object({ data: z.array(Wire), next_cursor: z.string().nullable() })
 
 export const readPayee = async (caller: Caller, id: string): Promise<CardPayee | undefined> => {
   const { status, body } = await caller.call({ method: 'GET', path: `/v1/beneficiaries/${encodeURIComponent(id)}` })
   return status === 200 ? CardPayee.parse(body) : undefined
 }
 
-const readPage = async (caller: Caller, query: Record<string, string>) => {
-  const { status, body } = await caller.call({ method: 'GET', path: '/v1/beneficiaries', query: { ...query, limit: '100' } })
-  return status === 200 ? WirePage.parse(body).data : []
+const perPage = 100
+const maxPages = 10
+
+/** Up to 1,000 beneficiaries, newest first. Empty if the caller may not read them. */
+const readAll = async (caller: Caller, query: Record<string, string>): Promise<z.output<typeof Wire>[]> => {
+  const all: z.output<typeof Wire>[] = []
+  let cursor: string | undefined
+  for (let page = 0; page < maxPages; page += 1) {
+    const asked = { ...query, limit: String(perPage), ...(cursor !== undefined && { cursor }) }
+    const { status, body } = await caller.call({ method: 'GET', path: '/v1/beneficiaries', query: asked })
+    if (status !== 200) break
+    const { data, next_cursor } = WirePage.parse(body)
+    all.push(...data)
+    if (next_cursor === null) break
+    cursor = next_cursor
+  }
+  return all
 }
 
-export const readRegisteredNames = async (
-  caller: Caller,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, RegisteredName>> => {
-  const payees = ids.length === 0 ? [] : await readPage(caller, { id: [...new Set(ids)].join(',') })
-  return new Map(payees.map(({ id, verification }) => [id, verification]))
+export const readPayees = async (caller: Caller, ids: readonly string[]): Promise<ReadonlyMap<string, CardPayee>> => {
+  const pages = chunksOf([...new Set(ids)], perPage).map((chunk) => readAll(caller, { id: chunk.join(',') }))
+  return new Map((await Promise.all(pages)).flat().map((payee) => [payee.id, payee]))
 }
 
 const bare = (name: string): string =>
@@ -46,16 +58,18 @@ const bare = (name: string): string =>
 
 /** Returns the IDs of the beneficiaries that are paid at the same number or account, itself included. */
 export const readSameNumber = async (caller: Caller, id: string): Promise<ReadonlySet<string>> =>
-  new Set((await readPage(caller, { same_number_as: id })).map((payee) => payee.id))
+  new Set((await readAll(caller, { same_number_as: id })).map((payee) => payee.id))
 
 /**
  * Finds a payee with the same name at another number, because a model that was given only a name may have picked the wrong one.
  * Beneficiaries with the same number are one payee.
  */
-const readNamesake = async (caller: Caller, id: string, { display_name }: CardPayee): Promise<CardPayee | undefined> => {
+export const readNamesake = async (caller: Caller, id: string, { display_name }: CardPayee): Promise<CardPayee | undefined> => {
   const name = bare(display_name)
   const [longest = ''] = name.split(' ').toSorted((a, b) => b.length - a.length)
-  const alike = longest === '' ? [] : await readPage(caller, { q: longest })
+  if (longest === '') return undefined
+  // The whole name finds the same spelling among any number of beneficiaries, and its longest word other spellings.
+  const alike = (await Promise.all([display_name, longest].map((q) => readAll(caller, { q })))).flat()
   const named = alike.filter((other) => other.id !== id && other.status === 'active' && bare(other.display_name) === name)
   if (named.length === 0) return undefined
   const same = await readSameNumber(caller, id)
@@ -78,6 +92,9 @@ export const otherNameText = (payee: CardPayee | undefined): string | undefined 
     ? `The rail reports another name for this number: ${quoted(payee.verification.name ?? '')}. Tell the person.`
     : undefined
 
+export const namesakeText = (namesake: CardPayee): string =>
+  `Another beneficiary has the same name: ${payeeText(namesake)}. Ask the person to rename one of them, at address.`
+
 export type Order = { amount_minor: string; beneficiary_id: string; narrative?: string | undefined }
 
 export type Doubt = { code: 'amount_differs' | 'payees_alike'; path: string; message: string; address?: string }
@@ -94,6 +111,10 @@ export const doubtOf = async (caller: Caller, order: Order, payee: CardPayee | u
   }
   const namesake = payee && (await readNamesake(caller, order.beneficiary_id, payee))
   if (!namesake) return undefined
-  const message = `Another beneficiary has the same name: ${payeeText(namesake)}. Ask the person to rename one of them, at address.`
-  return { code: 'payees_alike', path: 'beneficiary_id', message, address: payeeAddress(caller, order.beneficiary_id) }
+  return {
+    code: 'payees_alike',
+    path: 'beneficiary_id',
+    message: namesakeText(namesake),
+    address: payeeAddress(caller, order.beneficiary_id),
+  }
 }

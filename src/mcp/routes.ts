@@ -6,7 +6,7 @@ import { describeError } from '../db/errors.ts'
 import { accepts } from '../http/accept.ts'
 import { type App, mcpPath } from '../http/app-type.ts'
 import { checkPermission, isUnsafe } from '../http/authorize.ts'
-import { type Acting, callRoute, type InternalCall } from '../http/internal-call.ts'
+import { type Acting, callRoute, type InternalAnswer, type InternalCall } from '../http/internal-call.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import type { RouteEntry } from '../http/route-table.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -50,6 +50,13 @@ const checkScopes = (body: unknown, principal: Principal, { routes }: McpDeps): 
   }
 }
 
+const refusedCall = ({ status, code: error, message, details = {} }: Refusal): InternalAnswer => ({
+  status,
+  replayed: false,
+  retryAfterSeconds: undefined,
+  body: { error, message, details },
+})
+
 /**
  * After a wait or a change, each further call of a tool checks the credential again, because it may have been revoked. Tools that
  * respond at once rely on the check of the request.
@@ -61,12 +68,23 @@ const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, ended: Abort
     let acting: Acting = { id, reauthenticate, caller: principal }
     const waits = mayWait(input)
     let mayBeOld = false
-    const call = async (internalCall: InternalCall) => {
-      if (mayBeOld) acting = { ...acting, caller: await reauthenticate() }
+    // A credential that has ended is an answer like the route's own, so that a tool can still report what it made before.
+    const call = async (internalCall: InternalCall): Promise<InternalAnswer> => {
+      if (mayBeOld) {
+        const caller = await reauthenticate().catch((error: unknown) =>
+          error instanceof Refusal ? error : Promise.reject(error),
+        )
+        if (caller instanceof Refusal) return refusedCall(caller)
+        acting = { ...acting, caller }
+      }
       mayBeOld ||= waits || isUnsafe(internalCall.method)
       return callRoute(app, acting, internalCall)
     }
-    return { call, publicUrl, currency, now: () => deps.clock.now(), signal: AbortSignal.any([signal, ended]) }
+    const logBug = (error: unknown) => {
+      request.log.error(describeError(error), 'an MCP tool failed')
+      return id
+    }
+    return { call, publicUrl, currency, now: () => deps.clock.now(), signal: AbortSignal.any([signal, ended]), logBug }
   }
 }
 
@@ -128,11 +146,12 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
     async (request, reply) => {
       const ending = new AbortController()
       underWay.add(ending)
-      reply.raw.once('close', () => {
+      const end = () => {
         underWay.delete(ending)
         if (!reply.raw.writableFinished) ending.abort()
-      })
-      if (reply.raw.destroyed) ending.abort()
+      }
+      if (reply.raw.destroyed) end()
+      else reply.raw.once('close', end)
       endpoint ??= load()
       const { answer } = await endpoint
       const { rawBody } = request

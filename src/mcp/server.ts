@@ -53,17 +53,31 @@ const answerWith = (structured: object): CallToolResult => ({
   structuredContent: { ...structured },
 })
 
-/** Throws only bugs, and refusals that only another credential can solve, so that the client can request more scopes. */
+const bugAnswer = (requestId: string): CallToolResult => ({
+  ...answerWith({
+    next: 'wait',
+    message: `The service failed to process the call, and may have done what it asked for. Send the same call again, with the same idempotency_key. Request ID: ${requestId}.`,
+    refusal: { code: 'internal_error' },
+  }),
+  isError: true,
+})
+
+/** Never throws: the package would give the message of a bug to the model, and nobody would learn of it. */
 const runTool = async (tool: Tool, input: Arguments, caller: Caller): Promise<CallToolResult> => {
   const attributes = { 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': tool.name }
   try {
     return answerWith(await inSpan(`tools/call ${tool.name}`, attributes, () => tool.run(input, caller)))
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+    if (!(error instanceof Refusal)) return bugAnswer(caller.logBug(error))
     const refusal = asSent(error, input)
-    if (tool.refused && errorRow(refusal.code).agent !== 'new_credential')
-      return answerWith(await tool.refused(refusal, input, caller))
-    return { ...answerWith(refusedAnswer(caller, refusal)), isError: true }
+    const isForCaller = errorRow(refusal.code).agent === 'new_credential'
+    // Describing a refusal reads more records, which may fail as well.
+    const described = isForCaller
+      ? undefined
+      : await tool.refused?.(refusal, input, caller).catch((failure: unknown) => {
+          if (!(failure instanceof Refusal)) caller.logBug(failure)
+        })
+    return described ? answerWith(described) : { ...answerWith(refusedAnswer(caller, refusal)), isError: true }
   }
 }
 

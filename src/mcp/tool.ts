@@ -13,6 +13,8 @@ export type Caller = {
   currency: string
   now: () => Date
   signal: AbortSignal
+  /** Logs a bug. Returns the request id, by which the log entry is found. */
+  logBug: (error: unknown) => string
 }
 
 /** The protocol's four hints, which help a client decide when to ask its user. */
@@ -61,19 +63,21 @@ export const waitInput = {
 const firstPauseMs = 250
 const longestPauseMs = 2_000
 
-/** Reads a record repeatedly until it has ended or the time is up. */
+/** Reads a record repeatedly until it has ended, the time is up, or the caller may no longer read it. */
 export const settledAfter = async <Read>(
   { signal }: Caller,
   seconds: number,
-  { first, isOpen, again }: { first?: Read; isOpen: (one: Read) => boolean; again: () => Promise<Read> },
+  { first, isOpen, again }: { first: Read; isOpen: (one: Read) => boolean; again: () => Promise<Read | undefined> },
 ): Promise<Read> => {
-  let one = first ?? (await again())
+  let one = first
   let left = seconds * 1000
   for (let ms = firstPauseMs; isOpen(one) && left > 0; ms = Math.min(longestPauseMs, ms * 2)) {
     const turn = Math.min(ms, left)
     await pause(turn, undefined, { signal })
     left -= turn
-    one = await again()
+    const next = await again()
+    if (next === undefined) break
+    one = next
   }
   return one
 }
@@ -112,20 +116,27 @@ export const readRoute = async <Schema extends z.ZodType>(
 
 /**
  * Creates a record. A replayed response shows the record as it was then, so `first` is a later reading. `again` reads it once
- * more; without a permission to read it, returns it as made, because the call was not refused.
+ * more. Undefined if the caller may not read it, or no longer: the answer is then the record as made, because it was made.
  */
 export const createRecord = async <Made extends { id: string }>(
   { call }: Caller,
   schema: z.ZodType<Made>,
   { readAt, ...request }: { path: string; readAt?: string; body: object; idempotencyKey: string },
-): Promise<{ made: Made; first: Made; again: () => Promise<Made> }> => {
+): Promise<{ made: Made; first: Made; again: () => Promise<Made | undefined> }> => {
   const answer = await call({ method: 'POST', ...request })
   const made = answered(schema, answer)
   const again = async () => {
     const { status, body } = await call({ method: 'GET', path: `${readAt ?? request.path}/${made.id}` })
+    if (status === 401 || status === 403) return undefined
     return status === 200 ? schema.parse(body) : made
   }
-  return { made, first: answer.replayed ? await again() : made, again }
+  return { made, first: (answer.replayed ? await again() : undefined) ?? made, again }
+}
+
+/** Whether a record was created with this key. */
+export const isUsed = async ({ call }: Caller, path: string, idempotency_key: string): Promise<boolean> => {
+  const { status, body } = await call({ method: 'GET', path, query: { idempotency_key, limit: '1' } })
+  return status === 200 && z.object({ data: z.array(z.unknown()) }).parse(body).data.length > 0
 }
 
 /** Fields without the API document's descriptions, to shorten the list of tools that every model reads. */

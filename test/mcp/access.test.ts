@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
+import { tools } from '../../src/mcp/tools.ts'
 import type { CallOptions } from '../harness/client.ts'
 import { newMcpProvider } from '../harness/mcp-provider.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
@@ -113,6 +114,35 @@ describe('an agent that a person connects by OAuth', () => {
     expect(error.envelope.refusal.code).toBe('invalid_token')
     await connected.close()
   })
+})
+
+test('a payment whose credential ends during the wait is reported as made, never as refused', async () => {
+  const { key, grantId } = await createKey(person)
+  const agent = await connectAgent(service.api.url, { bearer: key })
+  const input = { idempotency_key: 'long', beneficiary_id: payee, amount_minor: '1700', wait_seconds: 50 }
+  const waiting = agent.call('create_payment', input)
+  const made = async () => (await person.api.get('/v1/payments?idempotency_key=long')).body.data
+  for (let tries = 0; (await made()).length === 0; tries += 1) if (tries === 1_000) throw new Error(JSON.stringify(await waiting))
+  await person.api.delete(`/v1/accounts/me/grants/${grantId}`)
+  const [payment] = await made()
+  expect(await waiting).toMatchObject({ status: 'processing', payment_id: payment.id, next: 'wait' })
+  await agent.close()
+})
+
+test('a bug in a tool is logged, and its message does not reach the model', async () => {
+  const { key } = await createKey(person)
+  const agent = await connectAgent(service.api.url, { bearer: key })
+  const tool = tools.find(({ name }) => name === 'get_balance')
+  if (!tool) throw new Error('there is no such tool')
+  vi.spyOn(tool, 'run').mockRejectedValueOnce(new TypeError('a detail of the code'))
+  const error = await agent.call('get_balance').catch((failure: unknown) => failure)
+  if (!(error instanceof ToolError)) throw new Error('it was answered')
+  expect(error.envelope).toMatchObject({ next: 'wait', refusal: { code: 'internal_error' } })
+  expect(error.message).not.toContain('a detail of the code')
+  const [, requestId] = /Request ID: ([\w-]+)\./.exec(error.message) ?? []
+  const logged = service.log.map((line) => JSON.parse(line)).find(({ msg }) => msg === 'an MCP tool failed')
+  expect(logged).toMatchObject({ requestId, level: 50 })
+  await agent.close()
 })
 
 describe('what is refused', () => {

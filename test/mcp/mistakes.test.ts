@@ -207,6 +207,34 @@ describe('ids', () => {
     expect(denied.message).toMatch(/ Another beneficiary has the same name: .* It would also be refused: /)
   })
 
+  test('a namesake is asked about however the payment is made, and however many payees share a word', async () => {
+    const others = Array.from({ length: 101 }, (_, index) => index)
+    const namesake = await newBeneficiary(person.api, { display_name: 'Wanjiru  KAMAU', destination: '0733000999' })
+    for (const index of others) await newBeneficiary(person.api, { display_name: `Wanjiru Number ${index}` })
+    const items = [{ beneficiary_id: payee, amount: '30.00' }]
+    expect(await say('create_payment_batch', { idempotency_key: 'one', items })).toMatchObject({
+      status: 'refused',
+      next: 'ask_a_person',
+      refusal: { code: 'payees_alike' },
+      faults: [{ index: 0, param: 'beneficiary_id', message: expect.stringContaining('Wanjiru KAMAU') }],
+    })
+    expect(await pay('single', { amount: '30.00' })).toMatchObject({ refusal: { code: 'payees_alike' } })
+    await person.api.patch(`/v1/beneficiaries/${namesake}`, { display_name: 'Otieno' })
+    const made = await say('create_payment_batch', { idempotency_key: 'one', items })
+    expect(made).toMatchObject({ status: 'processing' })
+    // The same call is answered with what it made, whatever names were added since.
+    await newBeneficiary(person.api, { display_name: 'Wanjiru Kamau', destination: '0733000998' })
+    expect(await say('create_payment_batch', { idempotency_key: 'one', items })).toMatchObject({ batch_id: made.batch_id })
+  })
+
+  test('a page that shows one of several matches is no reason to pay it', async () => {
+    await newBeneficiary(person.api, { display_name: 'Wanjiru Njoroge' })
+    const first = await say('list_beneficiaries', { name: 'wanjiru', limit: 1 })
+    expect(first).toMatchObject({ next: 'ask_a_person', message: expect.stringContaining('Several beneficiaries match') })
+    const last = await say('list_beneficiaries', { name: 'wanjiru', limit: 1, cursor: first.next_cursor })
+    expect(last).toMatchObject({ next: 'ask_a_person', beneficiaries: [{ id: payee }], next_cursor: null })
+  })
+
   test('a number that another payee has is proposed with the other name', async () => {
     const proposed = await say('propose_beneficiary', {
       idempotency_key: 'twice',

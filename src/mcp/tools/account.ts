@@ -130,7 +130,7 @@ const getTopup = defineTool({
   output: GuidedTopup,
   run: async ({ topup_id, wait_seconds }, caller) => {
     const again = () => readRoute(caller, Topup, `/v1/topups/${encodeURIComponent(topup_id)}`)
-    return withGuide(await settledAfter(caller, wait_seconds, { isOpen, again }))
+    return withGuide(await settledAfter(caller, wait_seconds, { first: await again(), isOpen, again }))
   },
 })
 

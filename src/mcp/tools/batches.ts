@@ -1,17 +1,20 @@
 import { z } from 'zod'
 import { paymentBatchStatuses } from '../../db/transitions.ts'
 import type { Refusal } from '../../lib/errors.ts'
+import { chunksOf } from '../../lib/lists.ts'
 import { displayAmount } from '../../lib/money.ts'
 import { quoted } from '../../lib/text.ts'
 import { PaymentBatch as ApiBatch } from '../../modules/payments/batch/schema.ts'
 import { amountInput, amountName, chargedFee, feeText, otherAmountIn, withMinor, withOneAmount } from '../amount.ts'
 import { ApprovalLink, openApproval } from '../outcome.ts'
+import { type CardPayee, type Doubt, namesakeText, type Order, payeeAddress, readNamesake, readPayees } from '../payee.ts'
 import {
   type Arguments,
   type Caller,
   createRecord,
   defineTool,
   guide,
+  isUsed,
   readRoute,
   reads,
   refusalFields,
@@ -140,6 +143,39 @@ const refusedBatch = async (refusal: Refusal, { items }: Arguments, caller: Call
   return { ...answer, next: 'ask_a_person', message, address }
 }
 
+const doubtful = (code: Doubt['code'], faults: z.output<typeof Fault>[], message: string) => ({
+  status: 'refused' as const,
+  batch_id: null,
+  next: 'ask_a_person' as const,
+  message: `Nothing was created. ${message}`,
+  faults,
+  refusal: { code },
+})
+
+const lookedUpAtOnce = 8
+
+/** The items to beneficiaries whose name another number has, as `create_payment` checks it. */
+const itemsWithNamesakes = async (caller: Caller, items: readonly Order[]): Promise<z.output<typeof Fault>[]> => {
+  const payees = await readPayees(
+    caller,
+    items.map(({ beneficiary_id }) => beneficiary_id),
+  )
+  const namesakes = new Map<string, CardPayee>()
+  for (const chunk of chunksOf([...payees], lookedUpAtOnce))
+    await Promise.all(
+      chunk.map(async ([id, payee]) => {
+        const namesake = await readNamesake(caller, id, payee)
+        if (namesake) namesakes.set(id, namesake)
+      }),
+    )
+  return items.flatMap(({ beneficiary_id: id }, index) => {
+    const namesake = namesakes.get(id)
+    return namesake
+      ? [{ index, param: 'beneficiary_id', message: namesakeText(namesake), address: payeeAddress(caller, id) }]
+      : []
+  })
+}
+
 const create = defineTool({
   name: 'create_payment_batch',
   title: 'Create a payment batch',
@@ -175,11 +211,20 @@ const create = defineTool({
       return other?.isSlip ? [{ index, param: 'amount', message: other.sentence }] : []
     })
     const [slip] = slips
-    if (slip) {
-      const message = `Nothing was created. ${slip.message}, a hundred times more or less. Ask the person which one is meant.`
-      const refusal = { code: 'amount_differs' }
-      return { status: 'refused' as const, batch_id: null, next: 'ask_a_person' as const, message, faults: slips, refusal }
-    }
+    if (slip)
+      return doubtful(
+        'amount_differs',
+        slips,
+        `${slip.message}, a hundred times more or less. Ask the person which one is meant.`,
+      )
+    const alike = await itemsWithNamesakes(caller, body.items)
+    // A used key returns its batch again, even if there are later doubts.
+    if (alike.length > 0 && !(await isUsed(caller, '/v1/payment-batches', idempotencyKey)))
+      return doubtful(
+        'payees_alike',
+        alike,
+        '`faults` names beneficiaries of the same name. Ask the person to rename one of each.',
+      )
     const { first, again } = await createRecord(caller, PaymentBatch, { path: '/v1/payment-batches', body, idempotencyKey })
     return outcomeOf(caller, await settledAfter(caller, wait_seconds, { first, isOpen, again }))
   },
@@ -196,7 +241,7 @@ const get = defineTool({
   output: BatchOutcome,
   run: async ({ batch_id, wait_seconds }, caller) => {
     const again = () => readBatch(caller, batch_id)
-    return outcomeOf(caller, await settledAfter(caller, wait_seconds, { isOpen, again }))
+    return outcomeOf(caller, await settledAfter(caller, wait_seconds, { first: await again(), isOpen, again }))
   },
 })
 

@@ -23,7 +23,7 @@ import {
   payeeText,
   RegisteredName,
   readPayee,
-  readRegisteredNames,
+  readPayees,
   WirePayee,
 } from '../payee.ts'
 import { alreadyMade, askedFor, doubtfulOutcome, refusedOutcome, twinOf } from '../refused.ts'
@@ -34,6 +34,7 @@ import {
   defineTool,
   fieldsOf,
   guide,
+  isUsed,
   nextCursor,
   pageInput,
   readPage,
@@ -95,6 +96,7 @@ const simulate = defineTool({
     const decide = async () =>
       answered(WireSimulation, await caller.call({ method: 'POST', path: '/v1/spending-policies/simulate', body }))
     const answer = await settledAfter(caller, wait_seconds, {
+      first: await decide(),
       isOpen: (one) => one.outcome === 'deny' && afterDenial(one) === 'wait',
       again: decide,
     })
@@ -129,11 +131,6 @@ const simulate = defineTool({
   },
 })
 
-const isUsed = async (caller: Caller, idempotency_key: string): Promise<boolean> => {
-  const { status, body } = await caller.call({ method: 'GET', path: '/v1/payments', query: { idempotency_key, limit: '1' } })
-  return status === 200 && z.object({ data: z.array(z.unknown()) }).parse(body).data.length > 0
-}
-
 const create = defineTool({
   name: 'create_payment',
   title: 'Create a payment',
@@ -165,7 +162,7 @@ const create = defineTool({
     const payee = await readPayee(caller, body.beneficiary_id)
     const doubt = await doubtOf(caller, body, payee)
     // A used key returns its payment again, even if there are later doubts.
-    if (doubt && !(await isUsed(caller, idempotencyKey))) return doubtfulOutcome(caller, body, payee, doubt)
+    if (doubt && !(await isUsed(caller, '/v1/payments', idempotencyKey))) return doubtfulOutcome(caller, body, payee, doubt)
     // A model repeats calls, naming the earlier payment itself, so an intended second payment requires a person's approval.
     const on_duplicate = body.duplicate_of === undefined ? 'confirm' : 'require_approval'
     const request = { path: '/v1/payments', body: { ...body, on_duplicate }, idempotencyKey }
@@ -186,7 +183,7 @@ const get = defineTool({
   output: PaymentOutcome,
   run: async ({ payment_id, wait_seconds }, caller) => {
     const again = () => read(caller, payment_id)
-    return outcomeOf(caller, await settledAfter(caller, wait_seconds, { isOpen: isUnderWay, again }))
+    return outcomeOf(caller, await settledAfter(caller, wait_seconds, { first: await again(), isOpen: isUnderWay, again }))
   },
 })
 
@@ -225,7 +222,7 @@ const list = defineTool({
   }),
   run: async (query, caller) => {
     const page = await readPage(caller, Listed, '/v1/payments', query)
-    const names = await readRegisteredNames(
+    const payees = await readPayees(
       caller,
       page.data.map(({ beneficiary_id }) => beneficiary_id),
     )
@@ -233,7 +230,7 @@ const list = defineTool({
       summary: headline(payment.amount_minor, payment.currency, payeeText(payment.beneficiary)),
       ...payment,
       approval: openApproval(caller, { ...payment, approval_id }),
-      payee_verification: names.get(payment.beneficiary_id),
+      payee_verification: payees.get(payment.beneficiary_id)?.verification,
     }))
     const message = 'Check a payment with get_payment before you conclude whether it was paid.'
     return { next: 'done' as const, message, payments, next_cursor: page.next_cursor }
