@@ -13,6 +13,7 @@ const sources = [
   'docs/openapi',
   'scripts/docs',
   'scripts/build-docs.ts',
+  'scripts/describe-service.ts',
   'package-lock.json',
 ]
 

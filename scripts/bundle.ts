@@ -2,7 +2,7 @@ import { join, relative } from 'node:path'
 import { buildVersion } from './build-version.ts'
 import { ensureBuilt, root } from './ensure-built.ts'
 
-const sources = ['src', 'client/src', 'texts', 'scripts/bundle.ts', 'package-lock.json']
+const sources = ['src', 'client/src', 'texts', 'scripts/bundle.ts', 'scripts/build-version.ts', 'package-lock.json']
 
 /** Loaded from node_modules, because they are native code or its fallbacks. Everything else is bundled. */
 export const separate = ['@node-rs/argon2', 'secp256k1', '@noble/curves']

@@ -12,6 +12,8 @@ const sources = [
   'verifier',
   'src/policy',
   'src/lib',
+  'src/errors',
+  'texts',
   'src/modules/policies/present.ts',
   'client/build.ts',
   'client/tsconfig.build.json',

@@ -37,6 +37,9 @@ const writeVersion = (version: string) => {
   const lock: { version: string; packages: Record<string, { version: string }> } = JSON.parse(read('package-lock.json'))
   for (const one of [lock, lock.packages[''], lock.packages.client]) if (one) one.version = version
   writeFileSync(path('package-lock.json'), `${JSON.stringify(lock, null, 2)}\n`)
+  edit('deploy/kubernetes/kustomization.yaml', (text) => text.replace(/newTag: \S+/, `newTag: ${version}`))
+  edit('client/README.md', (text) => text.replace(/client-\d+\.\d+\.\d+\.tgz/g, `client-${version}.tgz`))
+  edit('docs/guides/testing.md', (text) => text.replace(/ref: v\d+\.\d+\.\d+/g, `ref: v${version}`))
   for (const file of ['src/lib/version.ts', 'client/src/cli/version.ts'])
     edit(file, (text) => text.replace(/version = '[^']*'/, `version = '${version}'`))
 }

@@ -1,3 +1,5 @@
+import { chunksOf } from '../src/lib/lists.ts'
+
 type Bytes = Uint8Array<ArrayBuffer>
 
 export const utf8 = (text: string): Bytes => new TextEncoder().encode(text)
@@ -14,8 +16,15 @@ export const fromBase64Url = (text: string): Bytes | undefined => {
   }
 }
 
+/** Fewer than the arguments that a function call takes in any browser. */
+const chunkBytes = 32_768
+
 export const toBase64Url = (bytes: Uint8Array): string =>
-  btoa(String.fromCharCode(...bytes))
+  btoa(
+    chunksOf([...bytes], chunkBytes)
+      .map((chunk) => String.fromCharCode(...chunk))
+      .join(''),
+  )
     .replaceAll('+', '-')
     .replaceAll('/', '_')
     .replaceAll('=', '')

@@ -208,8 +208,11 @@ class WaitTimeout(TimeoutError):
         self.last = last
 
 
-def _refusal(error: urllib.error.HTTPError) -> PaymentsError:
-    text = error.read().decode("utf-8", "replace")
+def _refusal(error: urllib.error.HTTPError, key: Optional[str] = None) -> PaymentsError:
+    try:
+        text = error.read().decode("utf-8", "replace")
+    except (OSError, http.client.HTTPException) as cut:
+        raise NoAnswer(f"{cut} ({error.url})", key) from cut
     try:
         body = json.loads(text)
     except ValueError:
@@ -573,8 +576,10 @@ class Payments:
                     return text if accept == "text/csv" else json.loads(text) if text else None
             except urllib.error.HTTPError as error:
                 asked = _retry_after(error)
-                if last or not _may_pass(error) or (asked or 0.0) > LONGEST_WAIT_SECONDS:
-                    raise _refusal(error) from None
+                # Only a limit of requests certainly stopped a PATCH (see below).
+                again = _may_pass(error) and (method != "PATCH" or error.code == 429)
+                if last or not again or (asked or 0.0) > LONGEST_WAIT_SECONDS:
+                    raise _refusal(error, key) from None
                 wait = wait if asked is None else asked
             except (OSError, http.client.HTTPException, json.JSONDecodeError) as error:
                 # A PATCH may carry a version: sent again after its answer was lost it would be refused although it took effect.
@@ -588,10 +593,8 @@ class Payments:
         return newest[0]["id"] if newest else None
 
     def _oldest_event(self, types: Collection[str]) -> Optional[Event]:
-        last: Optional[Event] = None
-        for event in self.notifications.list({"type": list(types), "limit": 100}):
-            last = event
-        return last
+        oldest = self.notifications.list({"after": "start", "type": list(types), "limit": 1}).to_list(1)
+        return oldest[0] if oldest else None
 
     def events(
         self,

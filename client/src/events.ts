@@ -65,7 +65,7 @@ const connect = async (
   return response.body
 }
 
-/** Lists events, newest first. */
+/** Lists events, newest first, or in order after an event. */
 const listEvents = (options: TransportOptions, query: object, signal: AbortSignal | undefined) =>
   new Pages(async (cursor) => {
     const outgoing = { method: 'GET', path: '/v1/notifications', query: { ...query, cursor }, ...(signal && { signal }) }
@@ -75,11 +75,8 @@ const listEvents = (options: TransportOptions, query: object, signal: AbortSigna
 const newestId = async (options: TransportOptions, signal: AbortSignal | undefined): Promise<string | null> =>
   (await listEvents(options, { limit: 1 }, signal).page()).data[0]?.id ?? null
 
-const oldestEvent = async (options: TransportOptions, types: readonly string[], signal: AbortSignal) => {
-  let last: PaymentsEvent | undefined
-  for await (const event of listEvents(options, { limit: 100, type: types }, signal)) last = event
-  return last
-}
+const oldestEvent = async (options: TransportOptions, types: readonly string[], signal: AbortSignal) =>
+  (await listEvents(options, { after: 'start', limit: 1, type: types }, signal).page()).data[0]
 
 /** Yields the messages of one connection until it ends, fails or becomes silent. */
 async function* messagesOf(options: TransportOptions, progress: Progress, events: EventsOptions): AsyncGenerator<SseMessage> {

@@ -25,9 +25,12 @@ const newPkce = async (): Promise<{ verifier: string; challenge: string }> => {
   return { verifier, challenge: base64url(new Uint8Array(digest)) }
 }
 
+/** Shorter than the time after which another process takes over the lock of a refresh. */
+const patience = () => AbortSignal.timeout(10_000)
+
 const post = async <T>(fetch: Fetch, url: string, body: URLSearchParams | string): Promise<T> => {
   const headers = typeof body === 'string' ? { 'content-type': 'application/json' } : undefined
-  return answerOf<T>(await fetch(url, { method: 'POST', body, ...(headers && { headers }) }))
+  return answerOf<T>(await fetch(url, { method: 'POST', body, signal: patience(), ...(headers && { headers }) }))
 }
 
 type Metadata = Pick<
@@ -36,9 +39,11 @@ type Metadata = Pick<
 >
 
 export const discover = async (fetch: Fetch, baseUrl: string): Promise<Metadata> => {
-  const response = await fetch(`${baseUrl}/.well-known/oauth-authorization-server`).catch((error: unknown) => {
-    throw noAnswer(error, baseUrl)
-  })
+  const response = await fetch(`${baseUrl}/.well-known/oauth-authorization-server`, { signal: patience() }).catch(
+    (error: unknown) => {
+      throw noAnswer(error, baseUrl)
+    },
+  )
   return answerOf(response)
 }
 
@@ -124,6 +129,7 @@ export const revokeToken = async (fetch: Fetch, metadata: Metadata, clientId: st
   const response = await fetch(metadata.revocation_endpoint, {
     method: 'POST',
     body: new URLSearchParams({ token, client_id: clientId }),
+    signal: patience(),
   })
   if (!response.ok) throw refusalOf(response, await response.text())
 }

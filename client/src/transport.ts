@@ -9,8 +9,8 @@ export type CallOptions = {
   timeoutMs?: number
   signal?: AbortSignal
   headers?: Record<string, string>
-  /** Called with the headers of the successful response, such as `Idempotency-Replayed`. */
-  onAnswer?: (headers: Headers) => void
+  /** Called with the headers of the successful response, such as `Idempotency-Replayed`, and the number of attempts. */
+  onAnswer?: (headers: Headers, attempts: number) => void
   /** For callers without a grant: the id of another workspace of theirs. */
   workspaceId?: string
 }
@@ -143,7 +143,7 @@ export const requestOf = async (options: TransportOptions, outgoing: Outgoing, m
   }
 }
 
-type Settled<T> = { read: T } | PaymentsError | { lost: unknown }
+type Settled<T> = { read: T; headers: Headers } | PaymentsError | { lost: unknown }
 
 /** `read` throws if the text is incomplete, in which case the response counts as lost. */
 const attemptOnce = async <T>(
@@ -171,18 +171,21 @@ const attemptOnce = async <T>(
     const response = await options.fetch(url, { ...init, signal, ...(text !== undefined && { body: text }) })
     const answer = await response.text()
     if (!response.ok) return refusalOf(response, answer)
-    const value = read(answer)
-    outgoing.onAnswer?.(response.headers)
-    return { read: value }
+    return { read: read(answer), headers: response.headers }
   } catch (error) {
     outgoing.signal?.throwIfAborted()
     return { lost: error }
   }
 }
 
-/** A PATCH may contain a version. Repeating it after a lost response would be refused, although the change took effect. */
-const mayRepeat = (outgoing: Outgoing, settled: PaymentsError | { lost: unknown }): boolean =>
-  'lost' in settled ? outgoing.method.toUpperCase() !== 'PATCH' : mayPass(settled)
+/**
+ * A PATCH may contain a version. Repeating it would be refused if the change took effect, as it may have if there is no response,
+ * or one of a proxy, or the outcome of a commit is not known. Only a limit of requests certainly stopped it.
+ */
+const mayRepeat = (outgoing: Outgoing, settled: PaymentsError | { lost: unknown }): boolean => {
+  const isPatch = outgoing.method.toUpperCase() === 'PATCH'
+  return 'lost' in settled ? !isPatch : mayPass(settled) && (!isPatch || settled.status === 429)
+}
 
 const waitBefore = (settled: PaymentsError | { lost: unknown }, attempt: number): number =>
   ('lost' in settled ? undefined : settled.retryAfterMs) ?? backoffMs(attempt)
@@ -209,7 +212,10 @@ const sendAndRead = async <T>(
   const retries = outgoing.retries ?? options.retries
   for (let attempt = 0; ; attempt += 1) {
     const settled = await attemptOnce(options, outgoing, key, accept, read)
-    if ('read' in settled) return settled.read
+    if ('read' in settled) {
+      outgoing.onAnswer?.(settled.headers, attempt + 1)
+      return settled.read
+    }
     const wait = waitBefore(settled, attempt)
     if (attempt >= retries || wait > longestWaitMs || !mayRepeat(outgoing, settled))
       throw 'lost' in settled ? noAnswer(settled.lost, options.baseUrl, key) : settled

@@ -46,6 +46,11 @@ export type DecideOptions = {
   confirm?: (message: string) => boolean | Promise<boolean>
 }
 
+const signIf = async (confirm: NonNullable<DecideOptions['confirm']>, wallet: Wallet, message: string) => {
+  if (!(await confirm(message))) throw new Error('Nothing was signed.')
+  return wallet.signMessage({ message })
+}
+
 /** Decides an approval by signing the service's own text. Needs no other credential. */
 export const decideByWallet = async (
   options: Public,
@@ -56,16 +61,22 @@ export const decideByWallet = async (
   const { approvals } = new Payments(options)
   const { message } = await approvals.message(approvalId, decision)
   if (!message.includes(approvalId)) throw new Error('The message is not about this approval: nothing was signed.')
-  if (!(await confirm(message))) throw new Error('Nothing was signed.')
-  const signature = await wallet.signMessage({ message })
+  if (!message.includes(`\nDecision: ${decision}\n`))
+    throw new Error('The message is about another decision: nothing was signed.')
+  const signature = await signIf(confirm, wallet, message)
   return approvals.decideBySignature(approvalId, { decision, signature, address: wallet.address })
 }
 
 type Terms = Body<'/v1/intent-mandates', 'post'>['terms']
 
-/** Signs an intent mandate, which permits payments without further approval. */
-export const signMandate = async (options: Public, wallet: Wallet, terms: Terms): Promise<Schemas['IntentMandate']> => {
+/** Signs an intent mandate, which permits payments without further approval. Show its text to a person in `confirm`. */
+export const signMandate = async (
+  options: Public,
+  wallet: Wallet,
+  terms: Terms,
+  { confirm = () => true }: Pick<DecideOptions, 'confirm'> = {},
+): Promise<Schemas['IntentMandate']> => {
   const { mandates } = new Payments(options)
   const { message, nonce } = await mandates.prepare({ address: wallet.address, terms })
-  return mandates.create({ address: wallet.address, terms, nonce, signature: await wallet.signMessage({ message }) })
+  return mandates.create({ address: wallet.address, terms, nonce, signature: await signIf(confirm, wallet, message) })
 }

@@ -63,6 +63,9 @@ const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}
  */
 export const isolated = (text: string): string => (rightToLeft.test(text) ? `\u2068${text}\u2069` : text)
 
+/** Other people choose such a text, so it stays on one line, isolated from the surrounding text. */
+export const oneLine = (text: string): string => isolated(cleanText(text))
+
 const quotationMarks = /["\p{Pi}\p{Pf}\u201a\u201e\u2033\u2036\u301d-\u301f\uff02]/gu
 const maxQuotedLength = 80
 

@@ -13,6 +13,14 @@ test('the Python package has the version of the service', () => {
   expect(read('client/python/pyproject.toml')).toMatch(new RegExp(`^version = "${version}"$`, 'm'))
 })
 
+test.each([
+  ['deploy/kubernetes/kustomization.yaml', `newTag: ${version}`],
+  ['client/README.md', `client-${version}.tgz`],
+  ['docs/guides/testing.md', `ref: v${version}`],
+])('%s names the version', (file, name) => {
+  expect(read(file)).toContain(name)
+})
+
 test('the changelogs name the version', () => {
   expect(read('CHANGELOG.md')).toContain(version)
   expect(read('docs/guides/changelog.md')).toContain(`| ${version} |`)

@@ -170,7 +170,7 @@ describe('with an API key', () => {
   })
 
   test('payees are added, checked and archived, one or all that a key made; only a person confirms them', async () => {
-    const { key, grantId } = await createKey(person)
+    const { key, grantId, api } = await createKey(person)
     const env = { PAYMENTS_API_KEY: key }
     const run = async (...args: string[]) => {
       const command = payments(['payees', ...args], env)
@@ -196,8 +196,13 @@ describe('with an API key', () => {
     expect([confirmed.code, confirmed.err]).toEqual([exit.failed, expect.stringContaining('A person confirms a beneficiary')])
     const made = await run('--made-by', grantId)
     expect(made.out.match(/made by/g)).toHaveLength(2)
+    const renamed = await newBeneficiary(person.api, { destination: '254722000478' })
+    expect((await api.patch(`/v1/beneficiaries/${renamed}`, { display_name: 'Other' })).status).toBe(200)
     const archived = await run('archive', '--made-by', grantId)
     expect(archived.out.match(/archived, proposed/g)).toHaveLength(2)
+    // A key that renamed a beneficiary did not make it.
+    expect(archived.err).toContain(`${renamed} Other: only renamed by it`)
+    expect((await person.api.get(`/v1/beneficiaries/${renamed}`)).body.status).toBe('active')
     expect((await run('archive')).code).toBe(exit.usage)
   })
 

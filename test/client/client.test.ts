@@ -108,6 +108,16 @@ describe('a refusal', () => {
     expect(proxy.seen).toHaveLength(4)
   })
 
+  test('of a change with a version is not retried, as the change may hold, unless a limit of requests stopped it', async () => {
+    const change = () => client.call('patch', '/v1/workspaces/current', { body: { name: 'Renamed' } })
+    proxy.faults.push({ kind: 'answer', status: 503, headers: { 'retry-after': '0', 'payments-should-retry': 'true' } })
+    expect(await caught(change())).toMatchObject({ status: 503 })
+    expect(proxy.seen).toHaveLength(1)
+    proxy.faults.push({ kind: 'answer', status: 429, headers: { 'retry-after': '0' } })
+    await caught(change())
+    expect(proxy.seen).toHaveLength(3)
+  })
+
   test('that the service marks as final is not retried, with any status', async () => {
     proxy.faults.push({
       kind: 'answer',

@@ -76,6 +76,18 @@ describe('commands that share a login', () => {
   })
 })
 
+test('payments logout ends the access even after the service has removed the expired token', async () => {
+  const { client, access, refreshToken, tokens } = await authorizeAgent(service.api, person)
+  const login = { accessToken: access, refreshToken, expiresAt: 0, scope: tokens.scope }
+  await writeLogin(file, { baseUrl: service.api.url, clientId: client.id, tokens: login })
+  service.clock.advance(26 * 3_600)
+  await service.deps.jobs.sweep()
+  await run('logout', [])
+  const fields = { grant_type: 'refresh_token', refresh_token: refreshToken, client_id: client.id }
+  const again = await fetch(`${service.api.url}/v1/oauth/token`, { method: 'POST', body: new URLSearchParams(fields) })
+  expect([again.status, await again.json()]).toEqual([400, expect.objectContaining({ error: 'invalid_grant' })])
+})
+
 describe('a login whose client the service has removed', () => {
   const forgotten = async () => {
     await storeExpired()

@@ -380,6 +380,24 @@ describe('what even the service cannot sign without being found', () => {
       (document) => (document.batch.merkle_root = '0'.repeat(64)),
     ],
     [
+      'another purpose than that of the approved item',
+      'an item of a batch that a wallet approved',
+      'batch',
+      (document) => (document.payment.purpose_code = 'RENT'),
+    ],
+    [
+      'another payee than that of the approved item',
+      'an item of a batch that a wallet approved',
+      'batch',
+      (document) => (document.payment.beneficiary.display_name = 'Somebody Else'),
+    ],
+    [
+      'an account at the payee that the approved text does not name',
+      'approved by a wallet',
+      'text signed by',
+      (document) => (document.payment.account_reference = 'A-17'),
+    ],
+    [
       'another item’s leaf',
       'an item of a batch that a wallet approved',
       'batch',
@@ -412,6 +430,12 @@ describe('what even the service cannot sign without being found', () => {
     alter(document)
     expect((await said(await resigned(document))).join()).toContain(found)
   })
+})
+
+test('a receipt of any length can be read: its policies may name thousands of beneficiaries', async () => {
+  const document = receipt('allowed for a person')
+  document.policies[0].document.beneficiary_ids = Array.from({ length: 10_000 }, () => 'ben_01h455vb4pex5vsknk084sn02q')
+  expect(await said(document)).toContain('signature')
 })
 
 test('a passkey with an RSA key is checked as well', async () => {

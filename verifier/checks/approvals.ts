@@ -1,5 +1,6 @@
 import { secp256k1 } from '@noble/curves/secp256k1'
 import { keccak_256 } from '@noble/hashes/sha3'
+import { oneLine } from '../../src/lib/text.ts'
 import { fromHex, toHex, utf8 } from '../bytes.ts'
 import type { AskContract } from '../chain.ts'
 import { bad, type Finding, judged, ok, unchecked } from '../finding.ts'
@@ -54,10 +55,19 @@ const checkSignature = async (check: string, signed: Signed, ask: AskContract): 
 
 type Decision = NonNullable<Receipt['approval']>['decisions'][number]
 
+const referenceLabel = 'Account reference: '
+
+/** Whether the signed text names this account at the paybill, which is a part of the payee, or none. */
+const namesReference = (lines: readonly string[], reference: string | null): boolean => {
+  const named = lines.filter((line) => line.startsWith(referenceLabel))
+  return reference === null ? named.length === 0 : named.length === 1 && named[0] === referenceLabel + oneLine(reference)
+}
+
 /** Whether the signed text describes this payment. */
 const checkMessage = ({ payment, approval, beneficiary, batch }: Receipt, decision: Decision): Finding => {
   const check = `text signed by ${decision.account_id}`
-  const present = new Set((decision.message ?? '').split('\n'))
+  const lines = (decision.message ?? '').split('\n')
+  const present = new Set(lines)
   const versions = payment.decision.policy_versions.map(({ id, version }) => `${id}@${version}`)
   const subject = batch
     ? [`Batch: ${batch.id}`, `Payments: ${batch.items_count}`, `Merkle root: ${batch.merkle_root}`]
@@ -70,6 +80,7 @@ const checkMessage = ({ payment, approval, beneficiary, batch }: Receipt, decisi
   const needed = [`Decision: ${decision.decision}`, `Approval: ${approval?.id}`, ...subject]
   const missing = needed.find((line) => !present.has(line))
   if (missing !== undefined) return bad(check, `it lacks "${missing}"`)
+  if (!batch && !namesReference(lines, payment.account_reference)) return bad(check, 'it names another account reference')
   const verbatim = decision.message === approval?.messages[decision.decision]
   // A registered name that arrives later replaces the text, and voids the decisions on the earlier one.
   if (!verbatim && decision.voided_at !== null) return ok(check, 'void: an earlier text')

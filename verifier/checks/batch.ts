@@ -3,18 +3,19 @@ import { fromHex } from '../bytes.ts'
 import { bad, type Finding, ok } from '../finding.ts'
 import type { Receipt } from '../receipt.ts'
 
-/** Whether the leaf describes this payment: index, payee, destination, amount and reference, and since version 2 the purpose. */
+/** Whether the leaf describes this payment. Version 1 had no narrative and no purpose. */
 const isAbout = ({ payment, beneficiary, batch }: Receipt): boolean => {
   const leaf: Record<string, unknown> = JSON.parse(batch?.leaf ?? '{}')
   return (
     leaf.type === 'payment_batch_item' &&
     leaf.index === batch?.index &&
+    leaf.payee === payment.beneficiary.display_name &&
     leaf.rail === payment.payment_rail &&
     leaf.destination_mask === beneficiary.destination_mask &&
     leaf.amount_minor === payment.amount_minor &&
     leaf.currency === payment.currency &&
     leaf.account_reference === payment.account_reference &&
-    (leaf.version === 1 || leaf.narrative === payment.narrative)
+    (leaf.version === 1 || (leaf.narrative === payment.narrative && leaf.purpose_code === payment.purpose_code))
   )
 }
 

@@ -166,18 +166,19 @@ export const batch = async (terminal: Terminal): Promise<void> => {
     const created = await client.batches.fromCsv(csv, list, {
       signal,
       idempotencyKey: values.key ?? keyOf(bytes, { ...list, at: values.at ?? null }, values.period ?? localDate()),
-      onAnswer: (headers) => {
-        isReplay = headers.get('idempotency-replayed') === 'true'
+      // A repeated attempt replays the batch that an earlier attempt of this call made.
+      onAnswer: (headers, attempts) => {
+        isReplay = headers.get('idempotency-replayed') === 'true' && attempts === 1
       },
     })
     if (!isReplay) for (const item of preview?.items ?? []) for (const names of namesOf(item)) say(`${rowText(item)}: ${names}`)
-    if (created.approval_id !== null && !isReplay)
-      say(`A person must approve it: ${client.baseUrl}/approve/${created.approval_id}`)
+    // A replayed response shows the batch at its creation, so the current state is read.
+    const current = isReplay ? await client.batches.get(created.id, { signal }) : created
+    if (current.approval_id !== null && ['pending_approval', 'scheduled'].includes(current.status))
+      say(`A person must approve it: ${client.baseUrl}/approve/${current.approval_id}`)
     const waits = values.wait || values.watch
     const wait = { signal, timeoutMs: 86_400_000, ...(values.watch && { onRead: progressTo(terminal) }) }
-    // A replayed response shows the batch at its creation, so the current state is read.
-    const current = () => (isReplay ? client.batches.get(created.id, { signal }) : created)
-    const known = waits ? await client.batches.waitFor(created.id, wait) : await current()
+    const known = waits ? await client.batches.waitFor(created.id, wait) : current
     if (values.json) out(json(known))
     else await sayResult(client, known, terminal)
     if (isReplay)

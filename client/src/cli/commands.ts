@@ -59,13 +59,17 @@ const login = async (terminal: Terminal): Promise<void> => {
 const logout = async (terminal: Terminal): Promise<void> => {
   const file = loginFile(terminal.env)
   const known = await readLogin(file)
+  // The refresh token is known for as long as the access exists, an access token only for a day.
   if (known)
-    await revokeToken(fetch, await discover(fetch, known.baseUrl), known.clientId, known.tokens.accessToken).catch(
-      (error: unknown) => {
-        // The service has removed the client, and its access with it.
-        if (!isRefusedAs(error, 'invalid_client')) throw error
-      },
-    )
+    await revokeToken(
+      fetch,
+      await discover(fetch, known.baseUrl),
+      known.clientId,
+      known.tokens.refreshToken ?? known.tokens.accessToken,
+    ).catch((error: unknown) => {
+      // The service has removed the client, and its access with it.
+      if (!isRefusedAs(error, 'invalid_client')) throw error
+    })
   await forgetLogin(file)
   terminal.say('Logged out: the access is revoked.')
 }
@@ -80,10 +84,11 @@ const events = async (terminal: Terminal): Promise<void> => {
   const { values } = parseArgs({ args: [...terminal.args], options: { url: text, follow: flag, after: text } })
   const client = await clientOf(terminal, values.url)
   if (!values.follow) {
-    const { data } = await client.call('get', '/v1/notifications', {
-      query: values.after === undefined ? {} : { after: values.after },
-    })
-    for (const event of data) terminal.out(JSON.stringify(event))
+    const { after } = values
+    const { data } = await client.notifications.list(after === undefined ? {} : { after }).page()
+    // Everything after an event, but only the newest ones without it.
+    const listed = after === undefined ? data : client.notifications.list({ after })
+    for await (const event of listed) terminal.out(JSON.stringify(event))
     return
   }
   const onReconnect = () => terminal.say('connection lost: reconnecting')

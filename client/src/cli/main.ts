@@ -39,16 +39,23 @@ const explain = (error: unknown): string => {
     const hint = scope === undefined ? '' : `\nLog in again with it: payments login --scope "… ${scope}"`
     return `${error.code}: ${error.message}${hint}${details}`
   }
-  if (error instanceof ConnectionError && error.idempotencyKey !== undefined)
-    return `${error.message}\nThe outcome is unknown. Repeat the command with --key ${error.idempotencyKey}: it takes effect at most once.`
+  if (error instanceof ConnectionError && error.idempotencyKey !== undefined) {
+    const advice = command?.arguments.includes('--key ')
+      ? `Repeat the command with --key ${error.idempotencyKey}: it takes effect at most once.`
+      : 'Look at what is there before you repeat the command.'
+    return `${error.message}\nThe outcome is unknown. ${advice}`
+  }
   return error instanceof Error ? error.message : String(error)
 }
 
 const askPerson = async (question: string): Promise<boolean> => {
   const lines = createInterface({ input: process.stdin, output: process.stderr })
-  const answer = await lines.question(`${question} [y/N] `, { signal: stop.signal })
-  lines.close()
-  return /^y(es)?$/i.test(answer.trim())
+  lines.once('SIGINT', () => stop.abort(new UsageError('Stopped.')))
+  try {
+    return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `, { signal: stop.signal })).trim())
+  } finally {
+    lines.close()
+  }
 }
 const isPersonThere = process.stdin.isTTY && process.stderr.isTTY
 

@@ -110,7 +110,10 @@ const each =
     const client = await clientOf(terminal, values.url)
     const ids: string[] = []
     for (const which of positionals) ids.push(await payeeIdOf(terminal, client, which))
-    if (grant !== undefined) for await (const { id } of client.beneficiaries.list({ made_by_grant_id: grant })) ids.push(id)
+    if (grant !== undefined)
+      for await (const { id, display_name, created_by } of client.beneficiaries.list({ made_by_grant_id: grant }))
+        if (created_by.grant_id === grant) ids.push(id)
+        else terminal.say(`${id} ${display_name}: only renamed by it, not created. Left as it is.`)
     for (const id of ids) show(terminal, await act(client, id, terminal.signal), values.json)
     if (ids.length === 0) terminal.say('No entries.')
   }

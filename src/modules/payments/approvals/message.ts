@@ -2,7 +2,7 @@ import { type Fact, factItemText, factTitle, isHeadline, namesSummary } from '..
 import { isoTime } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor, sumOf } from '../../../lib/money.ts'
-import { cleanText, isolated, quoted } from '../../../lib/text.ts'
+import { oneLine, quoted } from '../../../lib/text.ts'
 import type { NameSource, VerificationStatus } from '../../../lib/verification.ts'
 import { isNameWarning, nameWarning } from '../../../policy/explain.ts'
 import { type FactLine, isFarFromLast, nameFacts } from '../../../policy/facts.ts'
@@ -47,9 +47,6 @@ type ApprovalFacts = CommonFacts & {
 export const textVersion = 1
 
 const verbs = { approve: 'APPROVE', reject: 'REJECT' } as const
-
-/** Other people choose these names, so each stays on one line, isolated from the surrounding text. */
-const oneLine = (text: string): string => isolated(cleanText(text))
 
 const verdictWords: Readonly<Record<VerificationStatus, string>> = {
   match: 'matches',
