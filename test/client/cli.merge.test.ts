@@ -344,7 +344,9 @@ describe('with an API key', () => {
     const seen = expect.stringContaining('looks like pay_')
     expect(await run('--dry-run')).toEqual([exit.done, seen])
     expect(await run('--duplicates-intended')).toEqual([exit.done, expect.stringContaining('A person must approve it')])
-    const again = expect.stringMatching(/^Sent on 20\d\d-\d\d-\d\d as pba_\w+; nothing new was paid\.[\s\S]*pending approval/)
+    const again = expect.stringMatching(
+      /^A person must approve it: \S+\nSent on 20\d\d-\d\d-\d\d as pba_\w+; nothing new was paid\.[\s\S]*pending approval/,
+    )
     expect(await run('--duplicates-intended')).toEqual([exit.alreadySent, again])
     expect(await run('--name', 'March', '--key', 'march')).toEqual([exit.alreadySent, again])
     expect(await run('--duplicates-intended', '--period', '2026-04')).toEqual([exit.done, expect.stringContaining('approve it')])
