@@ -80,7 +80,8 @@ export type EarlierPayment = {
   /** Index of the payment, if it is an item of the same batch. */
   listIndex?: number
 }
-export type PayeePast = { earlier: EarlierPayment | null; typicalAmountMinor: Minor | null }
+/** Amounts are null if the payee was never paid, or too few times to have a usual amount. */
+export type PayeePast = { earlier: EarlierPayment | null; typicalAmountMinor: Minor | null; lastAmountMinor: Minor | null }
 /**
  * Amounts paid today to the same payee (at a paybill, to all of its accounts), by type, rail, grant and number of approvals. A
  * mandate gives one approval. A rule counts amounts with fewer approvals than it requires.

@@ -143,6 +143,31 @@ describe('another account at the same paybill', () => {
     expect(await approvalOf(fixed, {})).toEqual([false, 2])
   })
 
+  test('a batch tells its approver the same of each account: its first payment, and how far from its own last one', async () => {
+    const open = await newBeneficiary(person.api, anyBill)
+    await paid(pay(open, { account_reference: 'METER 1' }))
+    await policy({ approval_threshold_minor: '1000' })
+    const fixed = await newBeneficiary(person.api, { ...paybill, account_reference: 'METER1' })
+    const item = (beneficiary_id: string, amount_minor: string, account_reference?: string) => ({
+      ...{ beneficiary_id, amount_minor, account_reference },
+    })
+    const batch = async (...items: Json[]): Promise<{ first: string | undefined; facts: Json; lines: Json[] }> => {
+      const made = (await person.api.post('/v1/payment-batches', { items })).body
+      const { facts, signing } = (await person.api.get(`/v1/approvals/${made.approval_id}`)).body
+      const { lines } = (await person.api.get(`/v1/payment-batches/${made.id}/lines`)).body
+      const counts = Object.fromEntries(facts.map(({ type, count }: Json) => [type, count]))
+      return { first: /^Payees never paid before: .*$/m.exec(signing.approve)?.[0], facts: counts, lines }
+    }
+    const strangers = await batch(item(open, '10000', 'ATTACKER97'), item(open, '90000', 'ATTACKER98'))
+    expect(strangers).toMatchObject({ first: 'Payees never paid before: 1', facts: { first_payment: 2 } })
+    expect(strangers.facts).not.toHaveProperty('far_from_last')
+    expect(strangers.lines.map(({ last_amount_minor }) => last_amount_minor)).toEqual([null, null])
+    const known = await batch(item(open, '20000', 'meter1'), item(fixed, '90000'))
+    expect(known).toMatchObject({ first: 'Payees never paid before: 0', facts: { far_from_last: 1 } })
+    expect(known.facts).not.toHaveProperty('first_payment')
+    expect(known.lines.map(({ last_amount_minor }) => last_amount_minor)).toEqual(['10000', '10000'])
+  })
+
   test('the text to sign names the account, and its digest covers it', async () => {
     await policy({ approval_threshold_minor: '1000' })
     const { approval_id } = (await pay(await newBeneficiary(person.api, landlord))).body

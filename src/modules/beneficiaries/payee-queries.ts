@@ -28,18 +28,19 @@ type Paid = {
   payee: string
   rail: string
   reference: string
-  /** SQL for the id of a payment to leave out. */
-  without?: string
+  /** SQL condition on the earlier payments, `q`. */
+  among?: string
+  atMost?: number
 }
 
 /**
- * SQL for up to `maxRemembered` amounts paid to the payee, newest first; `typicalAmount` derives the usual amount. It runs under
+ * SQL for up to `atMost` amounts paid to the payee, newest first; `typicalAmount` derives the usual amount. It runs under
  * a lock, and a supplier may have ten thousand payments, so each branch follows an index. The order includes the payee
  * (`ownedBy`): a scan for a payee that was never paid would not stop otherwise. `any(array[…])` keeps the payee in the order.
  */
-export const lastPaidSql = ({ payee, rail, reference, without }: Paid): string => {
-  const paid = `q.status in ${paidPaymentsSql}${without === undefined ? '' : ` and q.id <> ${without}`}`
-  const newest = `order by q.payee_id desc, q.id desc limit ${maxRemembered}`
+export const lastPaidSql = ({ payee, rail, reference, among, atMost = maxRemembered }: Paid): string => {
+  const paid = `q.status in ${paidPaymentsSql}${among === undefined ? '' : ` and ${among}`}`
+  const newest = `order by q.payee_id desc, q.id desc limit ${atMost}`
   const hasAccount = `(${hasAccountsSql(rail)} and ${reference} is not null)`
   return `array(select last.amount_minor from (
      (select q.id, q.amount_minor from payments q where q.payee_id = any(array[${payee}.id]) and ${paid} and not ${hasAccount} ${newest})
@@ -48,7 +49,7 @@ export const lastPaidSql = ({ payee, rail, reference, without }: Paid): string =
        select q.id, q.amount_minor from payments q where q.payee_id = any(array[account.id]) and ${hasAccountsSql('q.rail')} and q.account_reference is not null
          and ${referenceKeySql('q.account_reference')} = ${referenceKeySql(reference)} and ${paid} ${newest}) as q
      where ${hasAccount}
-   ) as last order by last.id desc limit ${maxRemembered})`
+   ) as last order by last.id desc limit ${atMost})`
 }
 
 /** Whether the payee's first name lookup is still pending. */

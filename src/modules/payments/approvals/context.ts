@@ -27,7 +27,7 @@ const paidTo = prepareText<History>()(
   'approvals.paid_to_payee',
   { payee_id: 'uuid', rail: 'text', account_reference: 'text', without: 'uuid[]' },
   `select paid.*,
-     ${lastPaidSql({ payee: 'own', rail: 'key.rail', reference: 'key.account_reference', without: 'all(key.without)' })} as "lastPaid"
+     ${lastPaidSql({ payee: 'own', rail: 'key.rail', reference: 'key.account_reference', among: 'q.id <> all(key.without)' })} as "lastPaid"
    from payees own cross join lateral (
      select count(*)::int as "paymentsCount", max(earlier.completed_at) as "lastPaidAt" from payments earlier
      where ${toSamePayee('earlier', 'key')} and earlier.status in ${paidPaymentsSql} and earlier.id <> all(key.without)) as paid

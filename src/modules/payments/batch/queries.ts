@@ -6,12 +6,12 @@ import { type Places, prepare, type RowOf } from '../../../db/prepare.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
-import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { presenter } from '../../../http/presenter.ts'
 import type { Fact } from '../../../lib/approval-facts.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor, type Minor, minor } from '../../../lib/money.ts'
 import { factsOfLines } from '../../../policy/facts.ts'
+import { lastPaidSql } from '../../beneficiaries/payee-queries.ts'
 import type { Decision } from '../../policies/schema.ts'
 import { listedSnapshot, type PaymentStatus } from '../queries.ts'
 import { payeeOfLeaf } from './leaf-rules.ts'
@@ -73,10 +73,15 @@ export const changedBatches = prepare('payment_batches.changes', { ...batchFilte
   inOrderOfChange(orm.select(selection).from(paymentBatches), paymentBatches, param, batchCondition(param)),
 )
 
-// `any(array[…])` hides the equality from the planner, which would otherwise read payments of all payees by their ids.
-const paidBefore = sql<Minor | null>`(
-  select e.amount_minor from payments e where e.payee_id = any(array[${payments.payeeId}]) and e.status in ${sql.raw(paidPaymentsSql)} and e.id < ${payments.id}
-  order by e.payee_id desc, e.id desc limit 1)`.mapWith(payments.amountMinor)
+const lastBefore = lastPaidSql({
+  ...{ payee: 'own', rail: 'payments.rail', reference: 'payments.account_reference' },
+  among: 'q.id < payments.id',
+  atMost: 1,
+})
+const paidBefore =
+  sql<Minor | null>`(select (${sql.raw(lastBefore)})[1] from payees own where own.id = ${payments.payeeId})`.mapWith(
+    payments.amountMinor,
+  )
 
 /** All lines of a batch in order, as its Merkle tree binds them, with the name check and last payment of each payee. */
 export const linesOf = prepare('payment_batches.lines', { batchId: 'uuid' }, 'pool', (orm, param) =>

@@ -10,7 +10,7 @@ import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import { applicablePolicies } from '../../../policy/findings.ts'
 import type { EarlierPayment, PayeePast, Periods } from '../../../policy/types.ts'
 import { loadMandate, type PaymentMandate } from '../../mandates/for-payments.ts'
-import { paidBy, readPast } from '../evaluation/context.ts'
+import { paidBy, readPast, unknownPast } from '../evaluation/context.ts'
 import { type LockedState, readState, type StateQuery } from '../evaluation/state.ts'
 import {
   type Accepted,
@@ -116,9 +116,10 @@ export const batchTotalsByRule = async (
   const totals: Record<string, Minor> = {}
   const rules = [...state.grants.values(), ...[...state.policies.values()].flat()]
   if (rules.every(({ approvalThresholdMinor }) => approvalThresholdMinor === null)) return totals
-  const past = { earlier: null, typicalAmountMinor: null }
   await mapInChunks(requests, (request) => {
-    const prepared = catchRefusal(() => checkedEvaluation(state, { ...request, principal, mandate: null, past }, at, deployment))
+    const prepared = catchRefusal(() =>
+      checkedEvaluation(state, { ...request, principal, mandate: null, past: unknownPast }, at, deployment),
+    )
     if (prepared instanceof Refusal) return
     const { evaluation } = prepared
     for (const { id, approvalThresholdMinor } of [...applicablePolicies(evaluation), ...evaluation.grants])
@@ -145,9 +146,9 @@ export const decideInTurn = (
   const { duplicate_of: repeats } = input
   if (repeats && !repeated.has(keyIn(principal.workspace.id, repeats))) return { refusal: notFound('duplicate_of') }
   const duplicateKey = duplicateKeyOf(state, request)
-  const { earlier: stored = null, typicalAmountMinor = null } = past[index] ?? {}
-  const earlier = accepted.get(duplicateKey) ?? stored
-  const before = { earlier: isDue ? null : earlier, typicalAmountMinor }
+  const own = past[index] ?? unknownPast
+  const earlier = accepted.get(duplicateKey) ?? own.earlier
+  const before = { ...own, earlier: isDue ? null : earlier }
   const decided = catchRefusal(() => decidePayment(state, { ...request, principal, mandate, past: before }, at, deployment))
   if (decided instanceof Refusal) return { refusal: decided }
   if ('payment' in decided) {

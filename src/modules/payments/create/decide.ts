@@ -52,6 +52,8 @@ export type Accepted = {
   /** `familyId`: the payee or, for an account at a paybill, the paybill. `lineage`: the requesting grant and its ancestors. */
   familyId: Uuid
   lineage: readonly Uuid[]
+  /** The last amount paid to the same payee before; null: none. */
+  lastAmountMinor: Minor | null
 }
 /** `denied`: a rule refused the payment. Set for the audit log. */
 export type Refused = { refusal: Refusal; denied?: { decision: Decision; payee: string; amountMinor: Minor } }
@@ -238,5 +240,6 @@ export const decidePayment = (
     // Not the whole context, because a batch retains its accepted payments until it is written.
     familyId: context.beneficiary.familyId,
     lineage: context.lineage,
+    lastAmountMinor: past.lastAmountMinor,
   }
 }

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { getTableColumns, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import { inTx, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { insertRow } from '../../../db/prepare-write.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
-import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
 import { presenter } from '../../../http/presenter.ts'
@@ -16,7 +15,7 @@ import { Refusal } from '../../../lib/errors.ts'
 import { feeOf } from '../../../lib/fees.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import { assertPresent, mapInChunks } from '../../../lib/lists.ts'
-import { formatMinor, type Minor } from '../../../lib/money.ts'
+import { formatMinor } from '../../../lib/money.ts'
 import { strictestProof } from '../../../lib/policy-answers.ts'
 import { currentTraceparent } from '../../../lib/tracing.ts'
 import { batchDenial } from '../../../policy/evaluate.ts'
@@ -47,28 +46,19 @@ const batchKeys = recordKeys('payment_batches', {
   permission: 'payment.read',
 })
 
-/** The beneficiaries of the items, each with the last amount paid to the same destination. */
-export const payeesOf = prepare('payment_batches.payees', { ids: 'uuid[]' }, (orm, param) =>
-  orm
-    .select({
-      ...getTableColumns(beneficiaries),
-      lastAmountMinor: sql<Minor | null>`(select p.amount_minor from payments p
-        where p.payee_id = any(array[beneficiaries.payee_id]) and p.status in ${sql.raw(paidPaymentsSql)}
-        order by p.payee_id desc, p.id desc limit 1)`,
-    })
-    .from(beneficiaries)
-    .where(sql`${beneficiaries.id} = any(${param.ids})`),
+const payeesOf = prepare('payment_batches.payees', { ids: 'uuid[]' }, (orm, param) =>
+  orm.select().from(beneficiaries).where(sql`${beneficiaries.id} = any(${param.ids})`),
 )
-type PayeeRow = typeof beneficiaries.$inferSelect & { lastAmountMinor: Minor | null }
+type PayeeRow = typeof beneficiaries.$inferSelect
 
 const lineOf = (
   deps: Sealing,
-  { payment, decision }: Accepted,
+  { payment, decision, lastAmountMinor }: Accepted,
   { payees, nonce, index }: { payees: ReadonlyMap<Uuid, PayeeRow>; nonce: string; index: number },
 ): { line: BatchLine; leaf: string } => {
   const payee = assertPresent(payees.get(payment.beneficiaryId), 'an accepted payment has no beneficiary')
-  const { beneficiaryId, rail, amountMinor } = payment
-  const { payeeId, displayName: payeeName, destinationMask, verification, reportedName, nameSource, lastAmountMinor } = payee
+  const { beneficiaryId, payeeId, rail, amountMinor } = payment
+  const { displayName: payeeName, destinationMask, verification, reportedName, nameSource } = payee
   const line: BatchLine = {
     ...{ beneficiaryId, payeeId, payeeName, rail, amountMinor, destinationMask },
     ...{ verification, reportedName, nameSource, lastAmountMinor },

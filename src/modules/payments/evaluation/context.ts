@@ -59,12 +59,15 @@ const read = statement('payments.past', 'record')`
 
 type Row = { n: number; paymentId: Uuid | null; createdAt: Date; isUnknown: boolean; lastPaid: Minor[] }
 
+/** The past of a payee that is not there, or that is left out. */
+export const unknownPast: PayeePast = { earlier: null, typicalAmountMinor: null, lastAmountMinor: null }
+
 const requestKeyOf = ({ beneficiary_id, amount_minor, account_reference }: Lookalike): string =>
   `${beneficiary_id} ${amount_minor} ${account_reference ?? ''}`
 
 /**
- * Returns for each request, in the same order, the payee's usual amount and the newest counted payment that looks the same. A
- * look-alike with an unknown outcome counts however old it is, because repeating it could pay twice.
+ * Returns for each request, in the same order, the payee's last and usual amount and the newest counted payment that looks the
+ * same. A look-alike with an unknown outcome counts however old it is, because repeating it could pay twice.
  */
 export const readPast = async (db: Db, requests: readonly Lookalike[], at: Date): Promise<PayeePast[]> => {
   const since = secondsAfter(at, -longestWindowSeconds)
@@ -79,9 +82,9 @@ export const readPast = async (db: Db, requests: readonly Lookalike[], at: Date)
   const past = new Map<string | undefined, PayeePast>()
   for (const { n, paymentId, createdAt, isUnknown, lastPaid } of rows) {
     const earlier = paymentId === null ? null : { paymentId, createdAt, isUnknown }
-    past.set(keys[n - 1], { earlier, typicalAmountMinor: typicalAmount(lastPaid) })
+    past.set(keys[n - 1], { earlier, typicalAmountMinor: typicalAmount(lastPaid), lastAmountMinor: lastPaid[0] ?? null })
   }
-  return requests.map((request) => past.get(requestKeyOf(request)) ?? { earlier: null, typicalAmountMinor: null })
+  return requests.map((request) => past.get(requestKeyOf(request)) ?? unknownPast)
 }
 
 export type PaymentContext = Pick<Evaluation, 'policies' | 'unapproved' | 'periods'> & {
