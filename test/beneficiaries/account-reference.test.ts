@@ -228,6 +228,33 @@ describe('the account that a payment names at an open paybill', () => {
     expect((await pay(open, { account_reference: 'OTHER' })).status).toBe(201)
   })
 
+  test('counts under the limits of a beneficiary that fixed it meanwhile, from its time or its approval on, and is given back', async () => {
+    const open = await newBeneficiary(person.api, anyBill)
+    const execute_at = new Date(service.clock.now().getTime() + 3_600_000).toISOString()
+    const due = (await pay(open, { account_reference: 'SHOP-7', execute_at })).body
+    const first = await policy({ approval_threshold_minor: '30000' })
+    const waiting = async (amount_minor: string): Promise<Json> =>
+      (await pay(open, { account_reference: 'SHOP-7', amount_minor })).body
+    const [tooMuch, fits] = [await waiting('30100'), await waiting('30200')]
+    await person.api.delete(`/v1/spending-policies/${first.body.id}`)
+    const fixed = await newBeneficiary(person.api, { ...landlord, account_reference: 'SHOP-7' })
+    const { id } = (await policy({ beneficiary_ids: [fixed], daily_limit_minor: '50000' })).body
+    const used = async () => (await person.api.get(`/v1/spending-policies/${id}`)).body.usage.today_minor
+    const approve = ({ approval_id }: Json) => person.api.post(`/v1/approvals/${approval_id}/decide`, { decision: 'approve' })
+    const statusOf = async (payment: Json) => (await person.api.get(`/v1/payments/${payment.id}`)).body.status
+    await approve(fits)
+    expect([await statusOf(fits), await used()]).toEqual(['processing', '30200'])
+    await approve(tooMuch)
+    expect([await statusOf(tooMuch), await used()]).toEqual(['failed', '30200'])
+    service.clock.advance(3600)
+    await service.deps.jobs.sweep()
+    expect([await statusOf(due), await used()]).toEqual(['processing', '40200'])
+    expect(await findBreaches(service)).toEqual([])
+    await person.api.patch(`/v1/beneficiaries/${fixed}`, { status: 'frozen' })
+    await service.settle()
+    expect([await statusOf(due), await statusOf(fits), await used()]).toEqual(['failed', 'failed', '0'])
+  })
+
   test('a second payment to it looks like the first, by whichever beneficiary', async () => {
     const fixed = await newBeneficiary(person.api, landlord)
     const open = await newBeneficiary(person.api, anyBill)

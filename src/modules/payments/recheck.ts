@@ -10,7 +10,7 @@ import { effectiveTimeZone, periodsAt, type ZoneSchedule } from '../../policy/ca
 import { chargesFor, countsInTotal, evaluate, stillCovered } from '../../policy/evaluate.ts'
 import { explain } from '../../policy/explain.ts'
 import { policyApplies } from '../../policy/scope-sql.ts'
-import type { Decision, Evaluation, Periods, Usage } from '../../policy/types.ts'
+import type { Decision, Evaluation, Periods, PolicyRules, Usage } from '../../policy/types.ts'
 import { loadMandate, type PaymentMandate, readMandate } from '../mandates/for-payments.ts'
 import {
   type Authority,
@@ -72,6 +72,19 @@ const madeAt = ({ executeAt, createdAt }: Pick<PaymentRecord, 'executeAt' | 'cre
 
 /** A scheduled payment counts against no limit and no mandate until it is due. */
 const isCounted = ({ status }: Pick<PaymentRecord, 'status'>): boolean => status !== 'scheduled'
+
+/**
+ * Whether a policy's counters may include the payment. They follow the stored payee: an account at a paybill may have become a
+ * payee of its own since, and a policy that names only the account does not count the payment yet.
+ */
+const countsPayee = (
+  { beneficiaryIds }: Pick<PolicyRules, 'beneficiaryIds'>,
+  { payeeId }: PaymentRecord,
+  { beneficiary }: PaymentContext,
+): boolean =>
+  payeeId === beneficiary.payeeId ||
+  beneficiaryIds.length === 0 ||
+  beneficiary.paybillBeneficiaryIds.some((id) => beneficiaryIds.includes(id))
 
 /** Usage without the payment itself, if the counters include it. A counter that started after the payment does not. */
 const withoutOwn = <Rules extends { usage: Usage; totalCountedSince: Date | null }>(
@@ -151,7 +164,9 @@ const evaluationAgain = (
     ...context,
     unapproved: withoutOwnUnapproved(payment, context, asked, periods),
     grants: context.grants.map((grant) => ({ ...grant, usage: withoutOwn(payment, grant, periods) })),
-    policies: context.policies.map((policy) => ({ ...policy, usage: withoutOwn(payment, policy, periods) })),
+    policies: context.policies.map((policy) =>
+      countsPayee(policy, payment, context) ? { ...policy, usage: withoutOwn(payment, policy, periods) } : policy,
+    ),
   }
   if (mandate === undefined) throw new Error('a payment names a mandate that is not there')
   const listTotals = payment.batchId === null ? undefined : totals?.get(payment.batchId)
@@ -176,7 +191,7 @@ const unconfirmed: Obstacle = {
 
 const periodsOf = (day: string) => ({ day, month: monthOf(day) })
 
-/** `day`: the day in which all payments will count; null: each payment keeps its own day. */
+/** `day`: the day in which all payments will count; null: each payment stays counted as it is, so none is `moved`. */
 type Resting = {
   day: string | null
   authorityOf: (paymentId: Uuid) => Authority
@@ -188,7 +203,7 @@ type Resting = {
 /**
  * Rechecks everything that allows a payment: requester, grants, approvals with their accounts and wallets, mandate, beneficiary,
  * capabilities, freezes and policies. Decides the payment again without its own charges; undefined if it still passes. `moved`:
- * collects payments whose day changes. `answers`: from the chains before the transaction; null if no chain has to confirm yet.
+ * collects payments whose day or payee changes. `answers`: from the chains before the transaction; null if no chain has to confirm yet.
  */
 const obstacleOf = async (
   tx: Tx,
@@ -211,17 +226,19 @@ const obstacleOf = async (
     return hasChanged(`The approvals given no longer cover it: ${explain(decision, payment.currency)}`)
   const confirmed = answers === null ? authority : confirmedBy(authority, answers)
   if (!holdsApprovals(confirmed) || !covers(decision, payment, confirmed)) return unconfirmed
-  if (payment.countedDay !== day) {
+  const { payeeId } = context.beneficiary
+  if (resting.day !== null && (payment.countedDay !== day || payment.payeeId !== payeeId)) {
     const charges = chargesFor(evaluation, madeAt(payment))
-    // The next payment is decided with the remaining limits. If the month stays the same, it already counts this payment.
-    const month = monthOf(payment.countedDay)
+    const newPolicies = context.policies.flatMap((policy) => (countsPayee(policy, payment, context) ? [] : policy.id))
+    const counted = { day: payment.countedDay, month: monthOf(payment.countedDay), total: null }
+    // The next payment is decided with the remaining limits, from which this payment is missing in its new counters only.
     addUsage(
       state,
-      charges.filter(({ period, periodStart }) => period === 'day' || (period === 'month' && periodStart !== month)),
+      charges.filter(({ subjectId, period, periodStart }) => newPolicies.includes(subjectId) || periodStart !== counted[period]),
       amountMinor,
     )
     // Charges go to the account that holds the workspace's balance now.
-    moved.push({ payment: { ...payment, accountId: context.workspace.balanceAccountId, countedDay: day }, charges })
+    moved.push({ payment: { ...payment, accountId: context.workspace.balanceAccountId, countedDay: day, payeeId }, charges })
   }
   return undefined
 }

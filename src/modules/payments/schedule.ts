@@ -91,8 +91,8 @@ const decideDuePayment = (
   // Counts the payment, because later ones are decided with the remaining limits and balance.
   const accept = (changes: Partial<PaymentRecord>): Accepted => {
     countAccepted(state.state, decided)
-    const { countedDay } = decided.payment
-    return { ...decided, payment: { ...payment, ...holdIds(payment.feeMinor), countedDay, ...changes } }
+    const { countedDay, payeeId } = decided.payment
+    return { ...decided, payment: { ...payment, ...holdIds(payment.feeMinor), countedDay, payeeId, ...changes } }
   }
   if (decided.decision.outcome === 'allow' || covers(decided.decision, payment, authority))
     return { payment, kind: 'send', accepted: accept({}) }

@@ -79,7 +79,7 @@ export const holdDuePayments = async (tx: Tx, accepted: readonly Accepted[], sta
   await Promise.all([
     holdAll(tx, holdsOf(accepted, state)),
     chargeCounters(tx, accepted),
-    updateRows(tx, payments, ['holdTransferId', 'feeHoldTransferId', 'countedDay', 'approvalId'], rows),
+    updateRows(tx, payments, ['holdTransferId', 'feeHoldTransferId', 'countedDay', 'payeeId', 'approvalId'], rows),
     updateRows(tx, payments, ['snapshot'], asked),
   ])
   return balanceEvents([...new Set(rows.map(({ accountId }) => accountId))], state)

@@ -91,12 +91,16 @@ export const releaseCharges = async (tx: Tx, paymentIds: readonly Uuid[]): Promi
   await Promise.all([tx.query(release, [paymentIds]), tx.query(releaseTotals, [paymentIds])])
 }
 
-/** Moves payments that were approved on a later day to the counters of that day. `countedDay`: the new day. */
+/** Moves payments to the counters of the day and the payee with which they were approved. The old ones are still stored. */
 export const moveCharges = async (tx: Tx, moved: readonly Counted[]): Promise<void> => {
   if (moved.length === 0) return
   const rows = moved.map(({ payment }) => payment)
   const ids = rows.map(({ id }) => id)
-  await Promise.all([releaseCharges(tx, ids), updateRows(tx, payments, ['countedDay'], rows), chargeCounters(tx, moved)])
+  await Promise.all([
+    releaseCharges(tx, ids),
+    updateRows(tx, payments, ['countedDay', 'payeeId'], rows),
+    chargeCounters(tx, moved),
+  ])
 }
 
 const moveUsage = statement('counters.follow_balance')`
