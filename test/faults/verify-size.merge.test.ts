@@ -87,7 +87,7 @@ const nameCopies = async (id: Uuid): Promise<void> => {
       const n = from + index
       const hex = n.toString(16).padStart(8, '0')
       const payment = `01900000-${hex.slice(0, 4)}-7000-8001-${hex.slice(4).padStart(12, '0')}` as Uuid
-      const order = nameOf(seedOf({ ...original, id: payment, idempotencyKey: null }))
+      const order = nameOf(seedOf({ ...original, id: payment, idempotencyKey: null, batchKey: null, batchIndex: null }))
       const own = answer.replaceAll(formatId('payment', id), formatId('payment', payment))
       return { n, payment, snapshot: pack('record', own), attempt: attemptOf(order, original.send), ...order }
     })

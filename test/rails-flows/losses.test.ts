@@ -16,7 +16,16 @@ let waiting: { phone: string; rail: string; id: string }[]
 
 const bank = { payment_rail: 'PESALINK', destination: '0123456789', bank_code: '0012' }
 const keyed = { phone: '254722000901', key: 'invoice 4711' }
-let payee: { mobile: string; other: string; bank: string }
+let payee: { mobile: string; other: string; bank: string; employees: string[] }
+
+const employee = { destination: '254722000905' }
+const employeeAtBank = { ...bank, destination: '0123456780' }
+const requestBatch = (api: Person['api']) =>
+  api.post(
+    '/v1/payment-batches',
+    { items: payee.employees.map((beneficiary_id) => ({ beneficiary_id, amount_minor: '180000' })) },
+    { key: 'salaries of March' },
+  )
 
 const request = (api: Person['api'], beneficiary_id: string, key: string, amount_minor = '150000') =>
   api.post('/v1/payments', { beneficiary_id, amount_minor }, { key })
@@ -30,6 +39,7 @@ beforeAll(async () => {
     mobile: await newBeneficiary(person.api, { destination: keyed.phone }),
     other: await newBeneficiary(person.api, { destination: '254722000904' }),
     bank: await newBeneficiary(person.api, bank),
+    employees: [await newBeneficiary(person.api, employee), await newBeneficiary(person.api, employeeAtBank)],
   }
   waiting = []
   for (const phone of ['254722000902', '254722000903']) {
@@ -45,8 +55,9 @@ beforeAll(async () => {
   await request(api, payee.mobile, keyed.key)
   await request(api, payee.bank, keyed.key.replace('4711', '4712'))
   for (const key of ['to another', 'of another amount']) await request(api, payee.mobile, key, '20000')
+  await requestBatch(api)
   await sender.settle()
-  expect(sender.sandbox.movements()).toHaveLength(6)
+  expect(sender.sandbox.movements()).toHaveLength(8)
   await sender.stop()
   await catchUpTransactionIds(copy.url)
   after = await startService({ database: copy, clock: before.clock, provider: before })
@@ -77,7 +88,7 @@ test('a payment that was lost and is requested again with the same key is the sa
   expect([mobile.status, toBank.status]).toEqual([201, 201])
   await after.settle()
   await pass(after, 60)
-  expect(after.sandbox.movements()).toHaveLength(6)
+  expect(after.sandbox.movements()).toHaveLength(8)
   expect(await paymentOf({ api }, mobile.body.id)).toMatchObject({
     status: 'succeeded',
     provider_receipt: movementsTo(after, keyed.phone)[0]?.receipt,
@@ -86,6 +97,21 @@ test('a payment that was lost and is requested again with the same key is the sa
     status: 'succeeded',
     provider_receipt: movementsTo(after, bank.destination)[0]?.receipt,
   })
+  expect(await findBreaches(after)).toEqual([])
+})
+
+test('a batch that was lost and is requested again with the same key pays nobody twice: each item is the same order', async () => {
+  const api = after.api.as({ cookie: person.cookie })
+  const { body: batch } = await requestBatch(api)
+  await after.settle()
+  await pass(after, 60)
+  expect(after.sandbox.movements()).toHaveLength(8)
+  const items = (await api.get(`/v1/payments?batch_id=${batch.id}`)).body.data.reverse()
+  for (const [index, { destination }] of [employee, employeeAtBank].entries())
+    expect(items[index]).toMatchObject({
+      status: 'succeeded',
+      provider_receipt: movementsTo(after, destination)[0]?.receipt,
+    })
   expect(await findBreaches(after)).toEqual([])
 })
 
@@ -103,7 +129,7 @@ test('a lost key that is used for another payee, or another amount, is refused a
   for (const seconds of [31, 31, 61, 121]) await pass(after, seconds)
   for (const { body } of answers) expect((await paymentOf({ api }, body.id)).status).toBe('unknown')
   expect(alerts(after).filter((alert) => alert === 'evidence_mismatch').length).toBeGreaterThanOrEqual(2)
-  expect(after.sandbox.movements()).toHaveLength(6)
+  expect(after.sandbox.movements()).toHaveLength(8)
   expect(movementsTo(after, '254722000904')).toEqual([])
   expect(await findBreaches(after)).toEqual([])
 })

@@ -42,14 +42,23 @@ export const isListedAsLost = (payment: string): string =>
      where l.noticed_at <= ${payment}.created_at and s.resolved_at is null and s.direction = 'out' and s.reason = 'not_in_our_books'
        and s.amount_minor = ${payment}.amount_minor and (s.rail, ${payment}.rail) in (${providersSql}))`
 
-/** Seed of the order's names at the provider. A lost payment that is requested again with the same key gets the same names. */
-export const seedOf = ({
-  id,
-  accountId,
-  workspaceId,
-  idempotencyKey,
-}: Pick<PaymentRecord, 'id' | 'accountId' | 'workspaceId' | 'idempotencyKey'>): readonly string[] =>
-  idempotencyKey === null ? ['payment', id] : ['payments', accountId, workspaceId, idempotencyKey]
+/** The idempotency key of a payment's batch; null without a batch or a key. */
+export const batchKeySql = (payment: string): string =>
+  `(select b.idempotency_key from payment_batches b where b.id = ${payment}.batch_id)`
+
+/** `batchKey`: `batchKeySql`. */
+type Named = Pick<PaymentRecord, 'id' | 'accountId' | 'workspaceId' | 'idempotencyKey' | 'batchIndex'> & {
+  batchKey: string | null
+}
+
+/**
+ * Seed of the order's names at the provider. A lost payment or batch that is requested again with the same key gets the same
+ * names. The seed of a payment without a key is its id.
+ */
+export const seedOf = ({ id, accountId, workspaceId, idempotencyKey, batchKey, batchIndex }: Named): readonly string[] => {
+  if (idempotencyKey !== null) return ['payments', accountId, workspaceId, idempotencyKey]
+  return batchKey === null ? ['payment', id] : ['payment_batches', accountId, workspaceId, batchKey, String(batchIndex)]
+}
 
 const notRefused = statement('payments.not_refused_as_duplicate')`
   select p.id from payments p where p.id = any($1::uuid[]) and not (p.created_at > $2 and exists (

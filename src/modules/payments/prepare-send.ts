@@ -23,6 +23,7 @@ import type { Parts } from '../parts.ts'
 import { voidRefusedDecisions } from './approvals/void.ts'
 import { releasePayment } from './change.ts'
 import {
+  batchKeySql,
   isListedAsLost,
   isOlderThanLoss,
   mayBeListed,
@@ -49,6 +50,7 @@ const lockDue = prepare('payments.lock_due', { ids: 'uuid[]', at: 'timestamptz' 
       payment: payments,
       beneficiary: beneficiaries,
       payer: sql<Uuid>`${sql.raw(owningAccountSql('payments.account_id'))}`,
+      batchKey: sql<string | null>`${sql.raw(batchKeySql('payments'))}`,
       earlier: sql<Earlier>`${sql.raw(earlierSql('payments.id'))}`,
       olderThanLoss: sql<boolean>`${sql.raw(isOlderThanLoss('payments'))}`,
       listedAsLost: sql<boolean>`${sql.raw(isListedAsLost('payments'))}`,
@@ -71,40 +73,39 @@ type DuePayment = Omit<RowOf<typeof lockDue>, 'payment'> & { payment: PaymentRec
 
 type SendParts = Pick<Parts, 'logger' | 'rails' | 'vault'>
 
-const outgoingOf = (
+const sendOf = (
   deps: SendParts,
-  { payment, beneficiary, earlier, payer }: Pick<DuePayment, 'payment' | 'beneficiary' | 'earlier' | 'payer'>,
-): Outgoing => {
+  { payment, beneficiary, payer }: Pick<DuePayment, 'payment' | 'beneficiary' | 'payer'>,
+): Outgoing['send'] => {
   const { amountMinor, currency, accountReference, narrative, rail: name } = payment
   const { bankCode, legalName, displayName, destinationCiphertext, destinationKeyId } = beneficiary
-  return {
-    subjectId: payment.id,
-    accountId: payment.accountId,
-    seed: seedOf(payment),
-    earlier,
-    amountMinor,
-    traceparent: payment.traceparent,
-    send: async (sending) => {
-      const rail = deps.rails.payout[name]
-      if (!rail) return notSent('provider_not_configured')
-      const sealed = { ciphertext: destinationCiphertext, keyId: destinationKeyId }
-      const destination = tryOpen(deps, sealed, destinationContext(beneficiary.id, beneficiary.workspaceId))
-      if (destination === undefined) return notSent('destination_unreadable')
-      const beneficiaryName = legalName ?? displayName
-      return rail.pay({
-        ...sending,
-        rail: name,
-        amountMinor,
-        currency,
-        destination,
-        bankCode,
-        beneficiaryName,
-        accountReference,
-        narrative,
-        payer: formatId('account', payer),
-      })
-    },
+  return async (sending) => {
+    const rail = deps.rails.payout[name]
+    if (!rail) return notSent('provider_not_configured')
+    const sealed = { ciphertext: destinationCiphertext, keyId: destinationKeyId }
+    const destination = tryOpen(deps, sealed, destinationContext(beneficiary.id, beneficiary.workspaceId))
+    if (destination === undefined) return notSent('destination_unreadable')
+    const beneficiaryName = legalName ?? displayName
+    return rail.pay({
+      ...sending,
+      rail: name,
+      amountMinor,
+      currency,
+      destination,
+      bankCode,
+      beneficiaryName,
+      accountReference,
+      narrative,
+      payer: formatId('account', payer),
+    })
   }
+}
+
+const outgoingOf = (deps: SendParts, due: DuePayment): Outgoing => {
+  const { payment, batchKey, earlier } = due
+  const { id: subjectId, accountId, amountMinor, traceparent } = payment
+  const seed = seedOf({ ...payment, batchKey })
+  return { subjectId, accountId, amountMinor, traceparent, seed, earlier, send: sendOf(deps, due) }
 }
 
 /** Whether the payment keeps waiting for a chain to answer. After `longestChainWaitSeconds` it fails instead. */
@@ -171,14 +172,18 @@ export const preparePayments = async (
   return outgoing
 }
 
-/** Prepares the same order again after the provider's answer was lost. Undefined if it may not be sent. */
-export const repeatPayment = async (tx: Tx, deps: SendParts, id: Uuid, answers: ChainAnswers): Promise<Outgoing | undefined> => {
+/** Sends the order of an attempt again, whose answer was lost. Undefined if it may not be sent. */
+export const repeatPayment = async (
+  tx: Tx,
+  deps: SendParts,
+  id: Uuid,
+  answers: ChainAnswers,
+): Promise<Outgoing['send'] | undefined> => {
   const payment = await lockPaymentWithAccount(tx, id)
   if (payment.status !== 'unknown') return undefined
   const beneficiary = await findBeneficiary(tx, payment.workspaceId, payment.beneficiaryId)
   const [obstacle] = await recheckPayments(tx, [payment], answers)
   if (!beneficiary || obstacle) return undefined
   const payer = (await nameBalances(tx, [payment.accountId]))(payment.accountId).accountId
-  // The repetition uses the ids of its existing attempt, so it needs no count of earlier sends.
-  return outgoingOf(deps, { payment, beneficiary, payer, earlier: { sends: 0, generation: 0 } })
+  return sendOf(deps, { payment, beneficiary, payer })
 }

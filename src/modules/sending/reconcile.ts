@@ -73,10 +73,10 @@ const repeatLost = async (deps: Parts, attempt: AttemptRecord): Promise<void> =>
   if (!repeats || isOld || deps.rails.gates[attempt.rail].free() === 0) return
   const payment = await readPayment(deps.db, { id: attempt.subjectId })
   const answers: ChainAnswers = payment?.approvalId ? await askChains(deps, payment.approvalId) : new Map()
-  const outgoing = await inTx(deps.db, (tx) => repeatPayment(tx, deps, attempt.subjectId, answers))
-  if (!outgoing) return
+  const send = await inTx(deps.db, (tx) => repeatPayment(tx, deps, attempt.subjectId, answers))
+  if (!send) return
   const permission = permissionFor(deps, attempt, repeats)
-  const submission = await outgoing.send({ ...orderForRail(deps, attempt), permission })
+  const submission = await send({ ...orderForRail(deps, attempt), permission })
   const facts = { id: attempt.subjectId, attempt: attempt.id, rail: attempt.rail, submission: submission.kind }
   deps.logger.info(facts, 'order sent again after a lost answer')
   await recordRepeat(deps.db, attempt, submission)

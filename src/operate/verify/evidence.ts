@@ -8,7 +8,7 @@ import { parseWalletName } from '../../lib/wallet-name.ts'
 import { destinationContext } from '../../modules/beneficiaries/queries.ts'
 import { fingerprintText, maskOf } from '../../modules/beneficiaries/rules.ts'
 import { rootOfLeaves } from '../../modules/payments/batch/leaf-rules.ts'
-import { seedOf } from '../../modules/payments/declared-losses.ts'
+import { batchKeySql, seedOf } from '../../modules/payments/declared-losses.ts'
 import { deliveryContext } from '../../modules/sending/deliveries.ts'
 import { type Fields, findInPages, namesThatDiffer, typeIdSql } from './audit-log.ts'
 
@@ -68,28 +68,34 @@ type Attempt = {
   accountId: Uuid
   workspaceId: Uuid
   idempotencyKey: string | null
+  batchKey: string | null
+  batchIndex: number | null
   isOfSubject: boolean
 }
 
 const isOwnAttempt = (attempt: Attempt, facts: CheckFacts): boolean => {
   const { kind, subjectId: id } = attempt
-  const order = facts.orderOf(kind === 'topup' ? ['topup', id] : seedOf({ ...attempt, id }), attempt.generation)
-  return (
-    attempt.isOfSubject &&
-    order.orderId === attempt.orderId &&
-    order.reference === attempt.reference &&
-    facts.attemptOf(order, attempt.send) === attempt.id
-  )
+  // Release 0.4.0 and earlier named the items of a batch by their own ids, even if the batch had a key.
+  const seeds = kind === 'topup' ? [['topup', id]] : [seedOf({ ...attempt, id }), seedOf({ ...attempt, id, batchKey: null })]
+  const isOwn = (seed: readonly string[]): boolean => {
+    const order = facts.orderOf(seed, attempt.generation)
+    return (
+      order.orderId === attempt.orderId &&
+      order.reference === attempt.reference &&
+      facts.attemptOf(order, attempt.send) === attempt.id
+    )
+  }
+  return attempt.isOfSubject && seeds.some(isOwn)
 }
 
 const attempts = ofRows<Attempt>(
   'every attempt matches its payment or top-up, and its ids are derived from it',
   `select t.id, t.order_id as "orderId", t.reference, t.generation, t.send, t.subject_id as "subjectId", t.kind, s.account_id as "accountId",
-         s.workspace_id as "workspaceId", s.key as "idempotencyKey", coalesce((t.account_id, t.amount_minor) = (s.account_id, s.amount_minor)
+         s.workspace_id as "workspaceId", s.key as "idempotencyKey", s.batch_key as "batchKey", s.batch_index as "batchIndex", coalesce((t.account_id, t.amount_minor) = (s.account_id, s.amount_minor)
            and t.rail = coalesce(s.rail, t.rail), false) as "isOfSubject"
        from rail_attempts t left join lateral (
-         select account_id, workspace_id, amount_minor, rail, idempotency_key as key from payments p where p.id = t.subject_id and t.kind = 'payment'
-         union all select account_id, workspace_id, amount_minor, null, null from topups u where u.id = t.subject_id and t.kind = 'topup') as s on true
+         select account_id, workspace_id, amount_minor, rail, idempotency_key as key, ${batchKeySql('p')} as batch_key, batch_index from payments p where p.id = t.subject_id and t.kind = 'payment'
+         union all select account_id, workspace_id, amount_minor, null, null, null, null from topups u where u.id = t.subject_id and t.kind = 'topup') as s on true
        where t.id > $1 and t.updated_at >= $since`,
   isOwnAttempt,
 )

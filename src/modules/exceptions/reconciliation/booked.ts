@@ -3,7 +3,7 @@ import { type Db, statement } from '../../../db/client.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
-import { isOlderThan, seedOf } from '../../payments/declared-losses.ts'
+import { batchKeySql, isOlderThan, seedOf } from '../../payments/declared-losses.ts'
 import type { Booked } from './outcome-offers.ts'
 
 export type Period = { start: Date; end: Date }
@@ -17,7 +17,7 @@ const bookedStatement = statement('reconciliation.booked')`
      json_build_object('at', coalesce(a.created_at, lost.at), 'until', coalesce(a.created_at, lost.until), 'payeeMask', b.destination_mask,
        'accountReference', p.account_reference) as sent,
      case when lost.until is not null then json_build_object('id', p.id, 'accountId', p.account_id, 'workspaceId', p.workspace_id,
-       'idempotencyKey', p.idempotency_key) end as lost, coalesce(p.provider_receipt, p.late_success_receipt) as receipt,
+       'idempotencyKey', p.idempotency_key, 'batchKey', ${batchKeySql('p')}, 'batchIndex', p.batch_index) end as lost, coalesce(p.provider_receipt, p.late_success_receipt) as receipt,
      -coalesce(p.late_success_amount_minor, p.amount_minor) as "amountMinor",
      case when p.late_success_resolution = 'written_off' then 0 else coalesce(p.fee_minor, 0) end as "feeMinor",
      case when p.late_success_resolution is null then p.status else 'succeeded' end as status, coalesce(p.completed_at, p.updated_at) as at,
