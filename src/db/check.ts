@@ -50,8 +50,11 @@ const boundValues: Readonly<Record<string, { type: string; of: (facts: CheckScop
   now: { type: 'timestamptz', of: ({ now }) => now },
   /** Events older than this may already be deleted. */
   retained: { type: 'timestamptz', of: ({ now, eventRetentionDays }) => daysAfter(now, -eventRetentionDays) },
-  /** A payment in the queue of a rail that is down fails after its waiting time. */
-  queued_since: { type: 'timestamptz', of: ({ now, paymentWaitMinutes }) => secondsAfter(now, -(paymentWaitMinutes + 15) * 60) },
+  /** A payment in the queue fails once its rail has been down for the waiting time. It may have waited for other reasons before. */
+  queued_since: {
+    type: 'timestamptz',
+    of: ({ now, paymentWaitMinutes }) => secondsAfter(now, -(2 * paymentWaitMinutes + 15) * 60),
+  },
   sealed_through: { type: 'xid8', of: ({ sealedThrough }) => sealedThrough },
   encryption_keys: { type: 'text[]', of: ({ encryptionKeyIds }) => encryptionKeyIds },
   token_secrets: { type: 'text[]', of: ({ tokenSecretIds }) => tokenSecretIds },

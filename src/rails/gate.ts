@@ -109,6 +109,13 @@ export const railsHeld = (by: Holding): Record<string, string> => {
   return Object.fromEntries([...every, ...by.held().map((rail) => [rail, unknownSender])])
 }
 
+/** Rails that have taken no call since `time` or longer. */
+export const railsDownSince = (gates: Readonly<Record<string, RailGate>>, time: Date): string[] =>
+  Object.entries(gates).flatMap(([rail, gate]) => {
+    const { state, since } = gate.read()
+    return state !== 'up' && since !== null && since <= time ? rail : []
+  })
+
 export const railsDown = (gates: Readonly<Record<string, RailGate>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(gates).flatMap(([rail, gate]) => {

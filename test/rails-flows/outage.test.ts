@@ -66,6 +66,23 @@ test('an operator who lets payments wait through an outage of hours pauses the r
   expect(ordersTo(service, phone)).toHaveLength(1)
 })
 
+test('payments that waited for another reason do not fail when the rail goes down for a moment: they have the full time', async () => {
+  await service.close()
+  await start({ JOBS: 'off' })
+  const waiting = await ask()
+  const { database, clock } = service
+  clock.advance(46 * 60)
+  const working = await startService({ database, clock, provider: service })
+  working.sandbox.rules.add({ effect: 'spike_arrest', rail: 'MPESA_B2C', times: 1, delay_ms: 0 })
+  await working.settle()
+  await working.deps.jobs.sweep()
+  expect(await statusOf(waiting)).toBe('processing')
+  await pass(working, 60)
+  expect(await statusOf(waiting)).toBe('succeeded')
+  expect(ordersTo(service, phone)).toHaveLength(1)
+  await working.stop()
+})
+
 test('how long they wait is a setting', async () => {
   await service.close()
   await start({ PAYMENT_WAIT_MINUTES: '240' })

@@ -6,7 +6,7 @@ import { payments } from '../../db/tables/payments.ts'
 import { failure } from '../../errors/failures.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import { formatId } from '../../lib/ids.ts'
-import { railsDown } from '../../rails/gate.ts'
+import { railsDownSince } from '../../rails/gate.ts'
 import { type SweepDeps, type SweepPosition, startPosition, sweepRows } from '../for-each-row.ts'
 import type { Parts } from '../parts.ts'
 import { releasePayment } from './change.ts'
@@ -29,38 +29,43 @@ export const resumedSql = (rail: string, since: string): string => `(
     and l.id >= first_id_at(${since} - ${idSlack}) and l.at > ${since} and l.after->>'rail' = ${rail})`
 
 /** Rails among `$1` that no operator has paused since `$2`. The waiting time stops during a pause. */
-const running = statement('rails.not_paused_since')`
+const unpausedRails = statement('rails.not_paused_since')`
   select r.rail from unnest($1::text[]) as r(rail) where not exists (select from rail_pauses p where p.rail = r.rail)
      and ${resumedSql('r.rail', '$2::timestamptz')} is null`
 
 /**
- * Fails payments that have waited longer than PAYMENT_WAIT_MINUTES for a rail that is down, and alerts at two thirds of that
- * time. Queued payments have no attempt that may have been sent. Payments of a paused rail keep waiting.
+ * Fails payments that have waited longer than PAYMENT_WAIT_MINUTES for a rail that has been down for as long, and alerts at two
+ * thirds of that time. Queued payments have no attempt that may have been sent. Payments of a paused rail keep waiting.
  */
 export const createWaitTimeoutSweep = (deps: SweepDeps & Pick<Parts, 'config' | 'rails'>): (() => Promise<number>) => {
-  const announced = new Set<string>()
+  const alertedRails = new Set<string>()
   const rowsBefore = (rails: readonly string[], ageSeconds: number, place: SweepPosition, take: number) =>
     deps.db.run(waiting, { rails, now: secondsAfter(deps.clock.now(), -ageSeconds), ...place, take })
 
-  const announce = async (rail: string, waitSeconds: number) => {
-    const [oldest] = await rowsBefore([rail], (waitSeconds * 2) / 3, startPosition, 1)
-    if (!oldest) announced.delete(rail)
-    else if (!announced.has(rail)) {
-      announced.add(rail)
+  const downFor = async (seconds: number): Promise<string[]> => {
+    const start = secondsAfter(deps.clock.now(), -seconds)
+    const down = railsDownSince(deps.rails.gates, start)
+    if (down.length === 0) return []
+    return (await deps.db.query<{ rail: string }>(unpausedRails, [down, start])).map(({ rail }) => rail)
+  }
+
+  const alertOnce = async (rail: string, alertSeconds: number) => {
+    const [oldest] = await rowsBefore([rail], alertSeconds, startPosition, 1)
+    if (!oldest) alertedRails.delete(rail)
+    else if (!alertedRails.has(rail)) {
+      alertedRails.add(rail)
       deps.alerts.raise('payments_waiting', { subject: rail, id: formatId('payment', oldest.id) })
     }
   }
 
   return async () => {
-    const down = Object.keys(railsDown(deps.rails.gates))
-    if (down.length === 0) {
-      announced.clear()
-      return 0
-    }
     const waitSeconds = deps.config.PAYMENT_WAIT_MINUTES * 60
-    const since = secondsAfter(deps.clock.now(), -waitSeconds)
-    const rails = (await deps.db.query<{ rail: string }>(running, [down, since])).map(({ rail }) => rail)
-    for (const rail of rails) await announce(rail, waitSeconds)
+    const alertSeconds = (waitSeconds * 2) / 3
+    const alerting = await downFor(alertSeconds)
+    for (const rail of alertedRails) if (!alerting.includes(rail)) alertedRails.delete(rail)
+    for (const rail of alerting) await alertOnce(rail, alertSeconds)
+    const rails = await downFor(waitSeconds)
+    if (rails.length === 0) return 0
     return sweepRows(
       deps,
       { sweep: 'payments.give_up', batch: 100 },

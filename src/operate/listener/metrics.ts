@@ -53,7 +53,7 @@ const gauges = {
     'rail',
   ],
   payment_wait_share: [
-    'Wait of the oldest unsent payment, by rail, as a share of PAYMENT_WAIT_MINUTES. A pause restarts it. At 1 the payment fails if the rail is down. Absent while the rail is paused.',
+    'Wait of the oldest unsent payment, by rail, as a share of PAYMENT_WAIT_MINUTES. A pause restarts it. At 1 the payment fails if the rail has been down for as long. Absent while the rail is paused.',
     'rail',
   ],
   streams_open: ['Open event streams across all processes.'],
