@@ -230,6 +230,18 @@ test('one export of a workspace runs at a time, and is recorded; one that is lef
   expect(recorded.body.data[0]).toMatchObject({ account_id: auditor.accountId, after: { from, to } })
 })
 
+test('an export that loses the database breaks its download, and not the process', async () => {
+  // Vitest fails for a rejected promise that nothing awaits, which ends the real process.
+  const rename = (one: string, other: string) => service.deps.db.query(`alter table ${one} rename to ${other}`)
+  const { owner } = await createTeam(service, 'No payments')
+  await rename('audit_seals', 'seals_away')
+  const { credentials } = owner.api
+  const headers = { cookie: `service_session=${credentials.cookie}` }
+  const answer = await fetch(service.api.url + path, { headers })
+  expect([answer.status, await answer.text().catch(() => 'broken')]).toEqual([200, 'broken'])
+  await rename('seals_away', 'audit_seals')
+})
+
 test.each([
   [`from=${to}&to=${from}`, 'to'],
   ['from=2025-01-01&to=2026-12-31', 'to'],

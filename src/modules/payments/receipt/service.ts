@@ -120,6 +120,8 @@ const readPolicies = async (db: Db, { policy_versions: decided }: Decision): Pro
 export const createReceipts = (db: Db, deps: ReceiptParts, workspaceId: Uuid) => {
   const logHead = readLogHead(db)
   const signed = logHead.then((read) => signHead(deps.config, deps.receiptKeys, read))
+  // Only building a receipt awaits it. A rejection that nothing awaits would end the process.
+  signed.catch(() => undefined)
   const prove = createProver(db, logHead)
   let last: { batchId: Uuid; tree: Promise<Tree> } | undefined
   const treeOfBatch = (batchId: Uuid): Promise<Tree> => {
