@@ -94,6 +94,18 @@ test('each item of a batch that is refused is listed', async () => {
   expect((await refused(key.api)).map(({ amount_minor }) => amount_minor).sort()).toEqual(['15000', '25000'])
 })
 
+test('a dry run of a batch that a rule refuses leaves no trace in the audit log', async () => {
+  const someone = await signIn(service.api)
+  await someone.api.post('/v1/spending-policies', { name: 'Small', per_payment_limit_minor: '10000' })
+  const items = [{ beneficiary_id: await newBeneficiary(someone.api, { destination: '254722000113' }), amount_minor: '25000' }]
+  const denials = async () =>
+    (await someone.api.get('/v1/workspaces/current/audit-log?action=payment_batch.denied')).body.data.length
+  expect((await someone.api.post('/v1/payment-batches?dry_run=true', { items })).status).toBe(403)
+  expect(await denials()).toBe(0)
+  expect((await someone.api.post('/v1/payment-batches', { items })).status).toBe(403)
+  expect(await denials()).toBe(1)
+})
+
 test('of one grant at most 1,000 in 24 hours are recorded, and the 1,001st still gets its answer', async () => {
   const key = await agent()
   await pay(key.api, '25000')

@@ -111,6 +111,9 @@ describe('a scheduled payment', () => {
     for (const at of [inHours(-1), inHours(24 * 91)]) {
       const answer = await schedule(someone, someone.payees[0], '10000', at)
       expect([answer.status, answer.body.details.param]).toEqual([400, 'execute_at'])
+      // A batch has one time, so no item is wrong.
+      const batch = await scheduleAll(someone, ['10000', '10000'], at)
+      expect([batch.status, batch.body.details.fields]).toEqual([400, answer.body.details.fields])
     }
     // The rest of a limit is decided at the payment's time.
     await someone.api.post('/v1/payments', { beneficiary_id: someone.payees[1], amount_minor: '40000' })
@@ -254,6 +257,12 @@ describe('a scheduled batch', () => {
     expect(await batchOf(someone, batch.id)).toMatchObject({ status: 'completed', counts: { succeeded: 2, failed: 1 } })
     const [item] = (await someone.api.get(`/v1/payments?batch_id=${batch.id}&status=failed`)).body.data
     expect([item.beneficiary_id, item.failure_code]).toEqual([someone.payees[0], 'policy_denied'])
+    expect(item.failure_message).toMatch(/^The approvals given when it was scheduled do not cover it: .*requires 1 approval/)
+    const [processing] = await service.deps.db.query<{ data: Json }>(
+      `select data from events where type = 'payment_batch.processing' and account_id = $1`,
+      [parseId('account', someone.accountId)],
+    )
+    expect(processing?.data).toMatchObject({ status: 'processing', counts: { processing: 2, scheduled: 1 } })
     const { data } = (await someone.api.get('/v1/accounts/me/history')).body
     expect(data.map((entry: Json) => entry.available_after_minor)).toEqual(['0', '0', '0', '20000', '60000'])
   })

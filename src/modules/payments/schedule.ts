@@ -6,6 +6,7 @@ import { payments } from '../../db/tables/payments.ts'
 import { type Failure, failure } from '../../errors/failures.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { assertPresent } from '../../lib/lists.ts'
+import { explain } from '../../policy/explain.ts'
 import type { MandateSignatureStatus } from '../../policy/types.ts'
 import { type SweepDeps, sweepOf } from '../for-each-row.ts'
 import { checkMandateSignature } from '../mandates/for-payments.ts'
@@ -101,7 +102,8 @@ const decideDuePayment = (
     const snapshot = { due_decision: presentDecision(decided.decision, payment.currency), ...payment.snapshot }
     return { payment, kind: 'ask', accepted: accept({ snapshot, approvalId: newId() }) }
   }
-  return failed(failure('policy_denied', null, 'It needs more approvals than were asked for when it was scheduled.'))
+  const uncovered = `The approvals given when it was scheduled do not cover it: ${explain(decided.decision, payment.currency)}`
+  return failed(failure('policy_denied', null, uncovered))
 }
 
 const timer = { accountId: null, origin: null, way: 'timer' } as const
@@ -155,8 +157,9 @@ const execute = async (tx: Tx, deps: Deciding, ids: readonly Uuid[], mandateSign
     return decideDuePayment(deps, state, { due: { ...due, ofBatch }, index, authorityOf, at: tx.at })
   })
   const goesOn = decided.some(({ kind }) => kind !== 'fail')
-  if (batchId && goesOn) await moveBatch(tx, timer, batchId, 'processing')
   await begin(tx, deps, decided, state.state)
+  // Before any item ends: only a batch that is processing ends with its last item.
+  if (batchId && goesOn) await moveBatch(tx, timer, batchId, 'processing')
   const failures = decided.flatMap((each) =>
     each.kind === 'fail' ? [{ payment: each.payment, to: 'failed' as const, actor: timer, failure: each.failure }] : [],
   )

@@ -124,13 +124,14 @@ const release = async (tx: Tx, record: LockedApproval, { actor, zone }: Giver): 
   const stop = obstacles.every((obstacle) => obstacle) && obstacles.find((obstacle) => obstacle?.kind === 'stopped')
   if (stop) throw stop.refusal
   const approved = await approve(tx, actor, record, proposed)
-  if (approval.batchId) await moveBatch(tx, actor, approval.batchId, 'processing')
   const holding = payments.filter((_, index) => !obstacles[index])
   const ends = payments.flatMap((payment, index) => {
     const failure = obstacles[index]?.failure
     return failure ? [{ payment, to: 'failed' as const, actor, failure }] : []
   })
   const started = await startPayments(tx, holding)
+  // Before any item ends: only a batch that is processing ends with its last item.
+  if (approval.batchId) await moveBatch(tx, actor, approval.batchId, 'processing')
   return refreshed(tx, { ...record, ...approved }, [...started, ...(await endPayments(tx, ends))])
 }
 

@@ -64,7 +64,7 @@ export const finishBatches = async (tx: Tx, ids: readonly Uuid[]): Promise<void>
   if (ended.length > 0) await publish(tx, { accountId: null, origin: null, way: 'timer' }, ended)
 }
 
-/** Call this after ending the items: the event and the email of an ended batch contain their counts. */
+/** Call this after starting or ending the items: the event, and the email of an ended batch, contain their counts. */
 export const moveBatch = async (tx: Tx, actor: Actor, id: Uuid, to: BatchEnd): Promise<void> => {
   const { at } = tx
   const completedAt = to === 'processing' ? null : at

@@ -11,7 +11,7 @@ import { audit } from '../../../events/audit.ts'
 import { presenter } from '../../../http/presenter.ts'
 import { getBalance } from '../../../ledger/ledger.ts'
 import { type Clock, isoTime } from '../../../lib/clock.ts'
-import { Refusal } from '../../../lib/errors.ts'
+import { catchRefusal, Refusal } from '../../../lib/errors.ts'
 import { feeOf } from '../../../lib/fees.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import { assertPresent, mapInChunks } from '../../../lib/lists.ts'
@@ -37,7 +37,7 @@ import type { BatchQueue, BatchRequest, CreatedPayment, Deciding, Refusals } fro
 import { type Fault, formFaults, itemsById, type KnownItem, nameItems, namesPayees, refusalForItems } from './batch-items.ts'
 import type { Accepted, DecisionRequest } from './decide.ts'
 import { batchTotalsByRule, type DecisionState, decideInTurn, readDecisionState } from './decide-in-turn.ts'
-import type { OfBatch } from './preconditions.ts'
+import { checkDueTime, type OfBatch } from './preconditions.ts'
 import { writePayments, writtenOut } from './write.ts'
 
 const batchKeys = recordKeys('payment_batches', {
@@ -269,6 +269,8 @@ const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Out
     keys: batchKeys,
     read: async (tx) => (naming ? null : readItems(tx, deps.clock, request, itemsById(request))),
     decide: async (tx, read, _request, principal) => {
+      const dueTime = catchRefusal(() => checkDueTime(request.input.execute_at ?? null, tx.at))
+      if (dueTime instanceof Refusal) return dueTime
       const known = formFaults(deps.rails, request)
       // New beneficiaries are created before the items are decided, and rolled back if the batch is not created.
       const undo = naming ? await tx.savepoint() : null
@@ -286,7 +288,7 @@ const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Out
       await undo?.()
       if ('faults' in decided) {
         const after = { items: request.input.items.length, denied: decided.denied }
-        if (decided.denied > 0) audit(tx, principal, 'payment_batch.denied', { after })
+        if (decided.denied > 0 && !request.dryRun) audit(tx, principal, 'payment_batch.denied', { after })
         if (decided.whole) return decided.whole
         const { CURRENCY: currency, FEES } = deps.config
         const fees = state.items.flatMap(({ index, input: { beneficiary_id: id, amount_minor: amount } }) => {
