@@ -112,7 +112,7 @@ const decideNow = async (
       grantIds: principal.grant?.lineage ?? [],
       periods: [periods],
       at,
-      isProposed: proposed !== null,
+      includesProposedPolicy: proposed !== null,
     }),
     readPast(db, [input], at),
     getBalance(db, balanceAccountId),
