@@ -1,19 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { sql } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import { inTx, type Tx } from '../../../db/client.ts'
-import { prepare } from '../../../db/prepare.ts'
 import { insertRow } from '../../../db/prepare-write.ts'
-import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
-import { presenter } from '../../../http/presenter.ts'
 import { getBalance } from '../../../ledger/ledger.ts'
-import { type Clock, isoTime } from '../../../lib/clock.ts'
+import type { Clock } from '../../../lib/clock.ts'
 import { catchRefusal, Refusal } from '../../../lib/errors.ts'
 import { feeOf } from '../../../lib/fees.ts'
-import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
+import { newId, type Uuid } from '../../../lib/ids.ts'
 import { assertPresent, mapInChunks } from '../../../lib/lists.ts'
 import { formatMinor } from '../../../lib/money.ts'
 import { strictestProof } from '../../../lib/policy-answers.ts'
@@ -22,19 +18,19 @@ import { batchDenial } from '../../../policy/evaluate.ts'
 import { createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
 import { keyUserOf, type RecordAnswer, recordKeys } from '../../../queue/record-keys.ts'
 import { type Answered, writeAll } from '../../../queue/write-path.ts'
-import { isBeingChecked } from '../../beneficiaries/payee-queries.ts'
-import type { Sealing } from '../../beneficiaries/service.ts'
 import type { Parts } from '../../parts.ts'
-import { presentDecision, presentWarning } from '../../policies/present.ts'
+import { presentDecision } from '../../policies/present.ts'
 import type { BatchLine } from '../approvals/message.ts'
-import { digestOf, requestBatchApproval } from '../approvals/request.ts'
+import { requestBatchApproval } from '../approvals/request.ts'
 import { refusalOfRepeated } from '../batch/again.ts'
-import { leafText, leafVersion, rootOfLeaves } from '../batch/leaf-rules.ts'
+import { leafVersion, rootOfLeaves } from '../batch/leaf-rules.ts'
 import { type BatchRow, presentBatch } from '../batch/queries.ts'
-import { PaymentBatchPreview } from '../batch/schema.ts'
+import type { PaymentBatchPreview } from '../batch/schema.ts'
 import { approversUnder } from '../evaluation/context.ts'
 import type { BatchQueue, BatchRequest, CreatedPayment, Deciding, Refusals } from '../request.ts'
 import { type Fault, formFaults, itemsById, type KnownItem, nameItems, namesPayees, refusalForItems } from './batch-items.ts'
+import { lineOf, type PayeeRow, payeesOf } from './batch-lines.ts'
+import { presentPreview } from './batch-preview.ts'
 import type { Accepted, DecisionRequest } from './decide.ts'
 import { batchTotalsByRule, type DecisionState, decideInTurn, readDecisionState } from './decide-in-turn.ts'
 import { checkDueTime, type OfBatch } from './preconditions.ts'
@@ -45,30 +41,6 @@ const batchKeys = recordKeys('payment_batches', {
   kind: 'payment_batch',
   permission: 'payment.read',
 })
-
-const payeesOf = prepare('payment_batches.payees', { ids: 'uuid[]' }, (orm, param) =>
-  orm.select().from(beneficiaries).where(sql`${beneficiaries.id} = any(${param.ids})`),
-)
-type PayeeRow = typeof beneficiaries.$inferSelect
-
-const lineOf = (
-  deps: Sealing,
-  { payment, decision, lastAmountMinor }: Accepted,
-  { payees, nonce, index }: { payees: ReadonlyMap<Uuid, PayeeRow>; nonce: string; index: number },
-): { line: BatchLine; leaf: string } => {
-  const payee = assertPresent(payees.get(payment.beneficiaryId), 'an accepted payment has no beneficiary')
-  const { beneficiaryId, payeeId, rail, amountMinor } = payment
-  const { displayName: payeeName, destinationMask, verification, reportedName, nameSource } = payee
-  const line: BatchLine = {
-    ...{ beneficiaryId, payeeId, payeeName, rail, amountMinor, destinationMask },
-    ...{ verification, reportedName, nameSource, lastAmountMinor },
-    isFirst: lastAmountMinor === null,
-    isBeingChecked: isBeingChecked(deps.rails, payee),
-    warnings: decision.warnings.map(presentWarning),
-  }
-  const destinationDigest = digestOf(deps, nonce, payee)
-  return { line, leaf: leafText({ ...payment, index, payeeName, destinationMask, destinationDigest }) }
-}
 
 type State = {
   items: readonly KnownItem[]
@@ -81,14 +53,14 @@ type Decided = {
   accepted: Accepted[]
   lines: BatchLine[]
   nonce: string
-  needs: ReturnType<typeof needsOf>
+  needs: ReturnType<typeof approvalNeeds>
 }
 
 /**
  * Requirements of the batch's only approval; null if no item needs one. Combines the highest number of approvals, the policies
  * of all items, since each may name the only approvers, and separation of duties or signatures if any item requires them.
  */
-const needsOf = (accepted: readonly Accepted[]) => {
+const approvalNeeds = (accepted: readonly Accepted[]) => {
   const decisions = accepted.map(({ decision }) => decision).filter(({ outcome }) => outcome === 'require_approval')
   if (decisions.length === 0) return null
   const versions = new Map(accepted.flatMap(({ decision }) => decision.policyVersions).map((version) => [version.id, version]))
@@ -101,7 +73,11 @@ const needsOf = (accepted: readonly Accepted[]) => {
 }
 
 /** Returns the refusal of a batch whose only approval too few people can give. */
-const lacksApprovers = ({ state }: DecisionState, payment: Accepted['payment'], needs: Decided['needs']): Refusal | null => {
+const refusalForMissingApprovers = (
+  { state }: DecisionState,
+  payment: Accepted['payment'],
+  needs: Decided['needs'],
+): Refusal | null => {
   const { workspaceId, currency } = payment
   const workspace = assertPresent(state.workspaces.get(workspaceId), 'a payment has no workspace')
   const input = { approvers: approversUnder(workspace, needs?.policyVersions ?? []), payment }
@@ -112,45 +88,39 @@ const lacksApprovers = ({ state }: DecisionState, payment: Accepted['payment'], 
   return new Refusal('policy_denied', { message, details: { decision, items: [] } })
 }
 
-/** Decides all items in order, each with the usage of the earlier ones. Reports every item that cannot be paid. */
-const decideItems = async (
+/** Makes the batch's row, and completes its payments, which start or wait together. */
+const composeBatch = async (
   deps: Deciding,
-  request: BatchRequest,
-  { principal, state, at, known }: { principal: Principal; state: State; at: Date; known: readonly Fault[] },
-): Promise<Decided | { faults: Fault[]; denied: number; whole?: Refusal }> => {
-  const { decisionState, requests, payees } = state
-  const listTotals = await batchTotalsByRule(decisionState, deps, { requests, principal, at })
-  const decided = await mapInChunks(requests, (one, index) => {
-    const item = { ...one, ofBatch: { ...one.ofBatch, listTotals } }
-    return decideInTurn(decisionState, deps, { request: item, principal, index, at })
-  })
-  const faults = requests.flatMap(({ input, ofBatch: { index } }, position): Fault[] => {
-    const one = decided[position]
-    if (!one || !('refusal' in one)) return []
-    const name = payees.get(input.beneficiary_id)?.displayName ?? ''
-    return [{ index, refusal: request.input.againOf ? refusalOfRepeated(one.refusal, name) : one.refusal }]
-  })
-  const items = decided.flatMap((one) => ('refusal' in one ? [] : [one]))
-  const [first] = items
-  if (!first || known.length + faults.length > 0)
-    return { faults: [...known, ...faults], denied: decided.filter((one) => 'denied' in one).length }
-  const needs = needsOf(items)
-  const whole = lacksApprovers(decisionState, first.payment, needs)
-  if (whole) return { faults: [], denied: items.length, whole }
+  { input, once, rows }: BatchRequest,
+  {
+    accepted,
+    first,
+    payees,
+    needs,
+  }: Pick<Decided, 'accepted' | 'needs'> & Pick<State, 'payees'> & { first: Accepted['payment'] },
+): Promise<Decided> => {
   const nonce = randomBytes(16).toString('hex')
-  const lines = await mapInChunks(items, (item, index) => lineOf(deps, item, { payees, nonce, index }))
+  const lines = await mapInChunks(accepted, (item, index) => lineOf(deps, item, { payees, nonce, index }))
   const batchId = newId()
-  const { input, once, rows } = request
-  // The batch copies these fields of the request from its first payment.
-  const { workspaceId, accountId, currency, executeAt, initiatorAccountId, grantId, createdAt, updatedAt } = first.payment
+  // Fields of the request, which all of its payments have.
+  const { workspaceId, accountId, currency, executeAt, initiatorAccountId, grantId, createdAt, updatedAt } = first
   const approvalId = needs && newId()
   const status = executeAt ? 'scheduled' : approvalId ? 'pending_approval' : 'processing'
   const batch: Decided['batch'] = {
-    ...{ workspaceId, accountId, currency, executeAt, initiatorAccountId, grantId, createdAt, updatedAt, approvalId, status },
+    workspaceId,
+    accountId,
+    currency,
+    executeAt,
+    initiatorAccountId,
+    grantId,
+    createdAt,
+    updatedAt,
+    approvalId,
+    status,
     id: batchId,
-    itemsCount: items.length,
-    totalMinor: items.reduce((total, { payment }) => total + payment.amountMinor, 0n),
-    feesMinor: items.reduce((total, { payment }) => total + (payment.feeMinor ?? 0n), 0n) || null,
+    itemsCount: accepted.length,
+    totalMinor: accepted.reduce((total, { payment }) => total + payment.amountMinor, 0n),
+    feesMinor: accepted.reduce((total, { payment }) => total + (payment.feeMinor ?? 0n), 0n) || null,
     againOf: input.againOf,
     merkleRoot: rootOfLeaves(lines.map(({ leaf }) => leaf)),
     name: input.name ?? null,
@@ -163,61 +133,43 @@ const decideItems = async (
     completedAt: null,
   }
   // Each item waits with the others, even if it needs no approval itself.
-  const waits = { approvalId, status, dispatchDueAt: approvalId || executeAt ? null : at } as const
-  for (const [index, { payment }] of items.entries())
-    Object.assign(payment, waits, { batchId, batchIndex: index, batchRow: rows?.[index] ?? null, batchLeaf: lines[index]?.leaf })
-  return { batch, nonce, needs, lines: lines.map(({ line }) => line), accepted: items }
+  const sharedByAllItems = { approvalId, status, dispatchDueAt: approvalId || executeAt ? null : createdAt } as const
+  for (const [index, { payment }] of accepted.entries())
+    Object.assign(payment, sharedByAllItems, {
+      batchId,
+      batchIndex: index,
+      batchRow: rows?.[index] ?? null,
+      batchLeaf: lines[index]?.leaf,
+    })
+  return { batch, nonce, needs, lines: lines.map(({ line }) => line), accepted }
 }
 
-const shownPreview = presenter(PaymentBatchPreview)
-
-const presentPreview = (
-  { batch, accepted, lines }: Decided,
-  items: readonly KnownItem[],
-  { rows, ignored }: Pick<BatchRequest, 'rows' | 'ignored'>,
-): PaymentBatchPreview => {
-  const rowAt = (index: number) => rows?.[index] ?? null
-  const created = new Set(items.flatMap(({ isNew, input }) => (isNew ? [input.beneficiary_id] : [])))
-  return shownPreview(batch, {
-    fees_minor: formatMinor(batch.feesMinor ?? 0n),
-    required_approvals: Math.max(0, ...accepted.map(({ decision }) => decision.requiredApprovals)),
-    new_payees_count: created.size,
-    warnings:
-      ignored.length > 0
-        ? [
-            {
-              code: 'columns_ignored',
-              message: `These columns say nothing about whom or how much, and are left out: ${ignored.join(', ')}.`,
-            },
-          ]
-        : [],
-    items: accepted.map(({ payment, decision }, index) => {
-      const isNew = created.has(payment.beneficiaryId)
-      const same = decision.warnings.find((warning) => warning.code === 'possible_duplicate')
-      const other = decision.warnings.find((warning) => warning.code === 'name_differs')
-      const sameIndex = same?.listIndex ?? null
-      return {
-        index,
-        row: rowAt(index),
-        payee: isNew ? 'new' : 'known',
-        beneficiary_id: isNew ? null : formatId('beneficiary', payment.beneficiaryId),
-        display_name: lines[index]?.payeeName ?? '',
-        destination_mask: lines[index]?.destinationMask ?? '',
-        amount_minor: formatMinor(payment.amountMinor),
-        outcome: decision.outcome === 'require_approval' ? 'require_approval' : 'allow',
-        warnings: decision.warnings.map(({ code }) => code),
-        given_name: other?.givenName ?? null,
-        looks_like: same
-          ? {
-              payment_id: sameIndex === null ? formatId('payment', same.paymentId as Uuid) : null,
-              index: sameIndex,
-              row: sameIndex === null ? null : rowAt(sameIndex),
-              created_at: isoTime(same.createdAt),
-            }
-          : null,
-      }
-    }),
+/** Decides all items in order, each with the usage of the earlier ones. Reports every item that cannot be paid. */
+const decideItems = async (
+  deps: Deciding,
+  request: BatchRequest,
+  { principal, state, at, knownFaults }: { principal: Principal; state: State; at: Date; knownFaults: readonly Fault[] },
+): Promise<Decided | { faults: Fault[]; denied: number; batchRefusal?: Refusal }> => {
+  const { decisionState, requests, payees } = state
+  const listTotals = await batchTotalsByRule(decisionState, deps, { requests, principal, at })
+  const decided = await mapInChunks(requests, (one, index) => {
+    const item = { ...one, ofBatch: { ...one.ofBatch, listTotals } }
+    return decideInTurn(decisionState, deps, { request: item, principal, index, at })
   })
+  const faults = requests.flatMap(({ input, ofBatch: { index } }, position): Fault[] => {
+    const one = decided[position]
+    if (!one || !('refusal' in one)) return []
+    const name = payees.get(input.beneficiary_id)?.displayName ?? ''
+    return [{ index, refusal: request.input.againOf ? refusalOfRepeated(one.refusal, name) : one.refusal }]
+  })
+  const accepted = decided.flatMap((one) => ('refusal' in one ? [] : [one]))
+  const first = accepted[0]?.payment
+  if (!first || knownFaults.length + faults.length > 0)
+    return { faults: [...knownFaults, ...faults], denied: decided.filter((one) => 'denied' in one).length }
+  const needs = approvalNeeds(accepted)
+  const batchRefusal = refusalForMissingApprovers(decisionState, first, needs)
+  if (batchRefusal) return { faults: [], denied: accepted.length, batchRefusal }
+  return composeBatch(deps, request, { accepted, first, payees, needs })
 }
 
 const writeBatch = async (
@@ -249,7 +201,7 @@ const writeBatch = async (
   return JSON.stringify(snapshot)
 }
 
-/** Reads the state for the items, together with the locks or, if beneficiaries had to be created, afterwards. */
+/** Reads the state of the items. Sent with the locks, or after new beneficiaries have been created. */
 const readItems = async (tx: Tx, clock: Clock, request: BatchRequest, items: readonly KnownItem[]): Promise<State> => {
   const { principal, traceparent } = request
   // A dry run accepts duplicates, so that its preview lists all of them.
@@ -271,16 +223,21 @@ const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Out
     decide: async (tx, read, _request, principal) => {
       const dueTime = catchRefusal(() => checkDueTime(request.input.execute_at ?? null, tx.at))
       if (dueTime instanceof Refusal) return dueTime
-      const known = formFaults(deps.rails, request)
+      const faultsOfForm = formFaults(deps.rails, request)
       // New beneficiaries are created before the items are decided, and rolled back if the batch is not created.
       const undo = naming ? await tx.savepoint() : null
-      const named = read ? { items: read.items, faults: [] } : await nameItems(tx, deps, principal, request)
-      const state = read ?? (await readItems(tx, deps.clock, request, named.items))
+      const withBeneficiaries = read ? { items: read.items, faults: [] } : await nameItems(tx, deps, principal, request)
+      const state = read ?? (await readItems(tx, deps.clock, request, withBeneficiaries.items))
       const { balanceAccountId } = principal.workspace
       // If no beneficiary is known, no balance has been read yet.
       const { availableMinor: available } =
         state.decisionState.state.balances.get(balanceAccountId) ?? (await getBalance(tx, balanceAccountId))
-      const decided = await decideItems(deps, request, { principal, state, at: tx.at, known: [...known, ...named.faults] })
+      const decided = await decideItems(deps, request, {
+        principal,
+        state,
+        at: tx.at,
+        knownFaults: [...faultsOfForm, ...withBeneficiaries.faults],
+      })
       if ('batch' in decided && !request.dryRun) {
         const text = await writeBatch(tx, deps, state, principal, decided)
         return { id: decided.batch.id, text, by: keyUserOf(principal) }
@@ -289,7 +246,7 @@ const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Out
       if ('faults' in decided) {
         const after = { items: request.input.items.length, denied: decided.denied }
         if (decided.denied > 0 && !request.dryRun) audit(tx, principal, 'payment_batch.denied', { after })
-        if (decided.whole) return decided.whole
+        if (decided.batchRefusal) return decided.batchRefusal
         const { CURRENCY: currency, FEES } = deps.config
         const fees = state.items.flatMap(({ index, input: { beneficiary_id: id, amount_minor: amount } }) => {
           const rail = state.payees.get(id)?.paymentRail
