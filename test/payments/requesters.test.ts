@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { Client, Json } from '../harness/client.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { newBeneficiary } from '../harness/money.ts'
-import { authorizeAgent } from '../harness/oauth.ts'
+import { authorizeAgent, postForm, redeemCode } from '../harness/oauth.ts'
 import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
@@ -97,6 +97,44 @@ describe('what a requester asked for', () => {
     await service.deps.jobs.sweep()
     await service.deps.jobs.sweep()
     expect(await paymentOf(of, payment)).toMatchObject({ status: 'cancelled' })
+    expect(await balance(of)).toMatchObject(untouched)
+  })
+
+  test('by an agent is cancelled when the agent gives its token back', async () => {
+    const of = await team(1)
+    const agent = await authorizeAgent(service.api, await join(of, 'member'))
+    const payment = await pay(of, agent.api)
+    answered(await postForm(service.api, '/v1/oauth/revoke', { token: agent.access, ...agent.client.credentials }))
+    expect(await paymentOf(of, payment)).toMatchObject({ status: 'cancelled' })
+    expect(await approvalOf(of, payment)).toMatchObject({ status: 'cancelled' })
+    expect(await balance(of)).toMatchObject(untouched)
+  })
+
+  test('by an agent whose stolen code ended its grant is cancelled by the next approval, whichever of two it is', async () => {
+    const of = await team(2)
+    const [first, second] = [await join(of), await join(of)]
+    const agent = await authorizeAgent(service.api, await join(of, 'member'))
+    const alone = await pay(of, agent.api)
+    const order = (amount_minor: string, more: object = {}) =>
+      agent.api.post('/v1/payments', { beneficiary_id: of.beneficiary, amount_minor, ...more })
+    const half = answered(await order('160000'), 201)
+    const execute_at = new Date(service.clock.now().getTime() + 3_600_000).toISOString()
+    const later = answered(await order('170000', { execute_at }), 201)
+    answered(await decide(first.api, half))
+    expect((await redeemCode(service.api, agent.client, agent.code, agent.pkce)).status).toBe(400)
+    const approvals = [
+      [alone, first],
+      [half, second],
+      [later, first],
+    ] as const
+    for (const [payment, approver] of approvals) {
+      const late = await decide(approver.api, payment)
+      expect([late.status, late.body.details]).toMatchObject([409, { reason: 'decided', status: 'cancelled' }])
+      expect(await paymentOf(of, payment)).toMatchObject({ status: 'cancelled' })
+      expect(await approvalOf(of, payment)).toMatchObject({ status: 'cancelled' })
+    }
+    const { data } = (await of.owner.api.get('/v1/notifications?type=approval.approved')).body
+    expect(data).toEqual([])
     expect(await balance(of)).toMatchObject(untouched)
   })
 })

@@ -4,6 +4,7 @@ import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { RequestOrigin } from '../../auth/principal.ts'
 import { equalBytes, secretPrefixes, sha256 } from '../../auth/secrets.ts'
 import type { Derivations } from '../../auth/vault.ts'
+import { lockAccounts } from '../../db/account-lock.ts'
 import { first, inTx, type Tx } from '../../db/client.ts'
 import { grantLife } from '../../db/credential-life.ts'
 import { prepare, type RowOf } from '../../db/prepare.ts'
@@ -221,15 +222,17 @@ export const introspectToken = async (
 
 /** RFC 7009. Any token of a grant ends the grant. Another client's token ends nothing, but gets the same answer. */
 export const revokeToken = async (
-  deps: Pick<Parts, 'db' | 'derivations' | 'onGrantsRevoked'>,
+  deps: Pick<Parts, 'db' | 'derivations' | 'onGrantsRevoked' | 'ownersRelyingOn'>,
   client: ClientRecord,
   origin: RequestOrigin,
   token: string,
 ): Promise<void> => {
   const found = await findIssued(deps, token)
   if (!found || found.row.client.id !== client.id) return
-  const { id } = found.row.grant
+  const { id, accountId } = found.row.grant
+  const owners = await deps.ownersRelyingOn(deps.db, accountId)
   await inTx(deps.db, async (tx) => {
+    await lockAccounts(tx, { exclusive: [accountId, ...owners] })
     const actor = { accountId: null, origin, way: 'oauth_client' }
     audit(tx, actor, 'oauth_token.revoke', { subject: id, after: { client_id: clientIdOf(client) } })
     await revokeGrant(tx, deps.onGrantsRevoked, actor, id)

@@ -35,13 +35,15 @@ import type { PaymentRecord } from './queries.ts'
 export const changed = (message: string): Failure => failure('policy_changed', null, message)
 
 /**
- * Why a payment may not be sent now. `stopped`: a freeze or suspension that can be lifted. `unapproved`: a required approval is
- * missing. `unconfirmed`: the chain of an approving contract wallet did not answer. `changed`: a permanent reason.
+ * Why a payment may not be sent now. `stopped`: a freeze or suspension that can be lifted. `unrequested`: the requester may no
+ * longer request it. `unapproved`: a required approval is missing. `unconfirmed`: the chain of an approving contract wallet did
+ * not answer. `changed`: another permanent reason.
  */
 export type Obstacle =
   | { kind: 'stopped'; refusal: Refusal; failure: Failure }
-  | { kind: 'unapproved' | 'unconfirmed'; failure: Failure }
-  | { kind: 'changed'; failure: Failure }
+  | { kind: 'unrequested' | 'unapproved' | 'unconfirmed' | 'changed'; failure: Failure }
+
+export const unrequested = { kind: 'unrequested', failure: changed('The requester may no longer request this payment.') } as const
 
 const hasChanged = (message: string): Obstacle => ({ kind: 'changed', failure: changed(message) })
 
@@ -128,7 +130,7 @@ const obstacleOf = async (
 ): Promise<Obstacle | undefined> => {
   const day = recount?.day ?? payment.countedDay
   const authority = authorityOf(payment.id)
-  if (!authority.requested) return hasChanged('The requester may no longer request this payment.')
+  if (!authority.requested) return unrequested
   if (!holdsApprovals(authority)) return { kind: 'unapproved', failure: changed('An approval that was given no longer counts.') }
   const { workspaceId, mandateId, amountMinor } = payment
   const mandateUse = { requester: authority.origin, counted: amountMinor }

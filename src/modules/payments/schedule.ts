@@ -33,7 +33,7 @@ import { batchTotalsByRule, type DecisionState, decideInTurn, readDecisionState 
 import { holdDuePayments } from './create/write.ts'
 import { type Authority, holdsApprovals, readAuthority } from './evaluation/authority.ts'
 import { lockPaymentsWithAccounts, type PaymentRecord } from './queries.ts'
-import { changed, covers, requesterStops } from './recheck.ts'
+import { changed, covers, requesterStops, unrequested } from './recheck.ts'
 import type { Deciding } from './request.ts'
 
 const payerOf = async (tx: Tx, payment: PaymentRecord, { lineage, origin, stop }: Authority): Promise<Payer> => {
@@ -57,7 +57,7 @@ const failureOf = ({ refusal: { code, message }, denied }: Refused): Failure =>
 
 const lostAuthority = (authority: Authority): Failure | undefined => {
   const { requested, stop } = authority
-  if (!requested) return changed('The requester may no longer request this payment.')
+  if (!requested) return unrequested.failure
   if (stop) return requesterStops[stop].failure
   return holdsApprovals(authority) ? undefined : changed('An approval that was given no longer counts.')
 }

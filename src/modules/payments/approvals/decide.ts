@@ -27,7 +27,7 @@ import { moveBatch } from '../batch/change.ts'
 import { endPayments, startPayments } from '../change.ts'
 import { type ChainAnswers, holdsApprovals, readAuthority } from '../evaluation/authority.ts'
 import { countOnApproval } from '../recheck.ts'
-import { endApproval, endWhole, expireApproval, refreshed } from './end.ts'
+import { endApproval, endOfAuthority, endWhole, expireApproval, refreshed } from './end.ts'
 import { type ApprovalRecord, counts, currentDecisions, type LockedApproval, lockApproval } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
 import { messageFor, type PasskeySignature, type ProvenSigner, proofColumns, sharesOrigin, signingOf } from './signer.ts'
@@ -107,6 +107,12 @@ const approve = async (
   return approved
 }
 
+const cancelUnrequested = async (tx: Tx, record: LockedApproval): Promise<never> => {
+  await endWhole(tx, endOfAuthority, record, 'cancelled')
+  const message = 'The approval is cancelled: its requester may no longer request this payment.'
+  throw new CommitThenThrow(conflict(message, 'decided', { status: 'cancelled' }))
+}
+
 /**
  * Starts the approved payments. A batch item that no longer passes fails alone. If a stop that can be lifted remains and no
  * payment can start, the approval stays pending and the decision is refused.
@@ -116,9 +122,13 @@ const release = async (tx: Tx, record: LockedApproval, { actor, zone }: Giver): 
   // A scheduled payment still waits until it is due: its limits, balance and approvals are checked only then.
   if (payment.status === 'scheduled') {
     const [authorityOf, proposed] = await Promise.all([readAuthority(tx, [payment]), proposedPayees(tx, record)])
-    return holdsApprovals(authorityOf(payment.id)) ? approve(tx, actor, record, proposed) : record
+    const authority = authorityOf(payment.id)
+    if (!authority.requested) return cancelUnrequested(tx, record)
+    return holdsApprovals(authority) ? approve(tx, actor, record, proposed) : record
   }
   const [obstacles, proposed] = await Promise.all([countOnApproval(tx, payments, { lineage, zone }), proposedPayees(tx, record)])
+  // One requester asked for all payments of an approval.
+  if (obstacles[0]?.kind === 'unrequested') return cancelUnrequested(tx, record)
   if (obstacles[0]?.kind === 'unapproved') return record
   // The error discards the decision, which can be made again when the stop is lifted. Other items may then fail for good.
   const stop = obstacles.every((obstacle) => obstacle) && obstacles.find((obstacle) => obstacle?.kind === 'stopped')

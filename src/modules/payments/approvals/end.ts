@@ -67,6 +67,9 @@ export const cancelApproval = async (tx: Tx, actor: Actor, { approvalId }: Payme
   if (record && record.approval.status === 'pending') await endApproval(tx, actor, record, 'cancelled')
 }
 
+/** The sweep, or a decision before it, ends payments whose requester lost the right to request them. */
+export const endOfAuthority: Actor = { accountId: null, origin: null, way: 'end_of_authority' }
+
 export const expireApproval = (tx: Tx, record: LockedApproval): Promise<LockedApproval> =>
   endWhole(tx, { accountId: null, origin: null, way: 'timer' }, record, 'expired')
 

@@ -5,7 +5,6 @@ import { inTx, statement, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { balanceAccountsSql } from '../../../db/tables/workspaces.ts'
 import { isWaiting, waitingPaymentsSql } from '../../../db/transitions.ts'
-import { failure } from '../../../errors/failures.ts'
 import type { Actor } from '../../../events/audit.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { forEachRow, type SweepDeps, startPosition } from '../../for-each-row.ts'
@@ -13,7 +12,8 @@ import type { OnRequesterLost } from '../../ports.ts'
 import { moveBatch } from '../batch/change.ts'
 import { endPayments } from '../change.ts'
 import { lockPaymentsWithAccounts } from '../queries.ts'
-import { cancelApproval } from './end.ts'
+import { unrequested } from '../recheck.ts'
+import { cancelApproval, endOfAuthority } from './end.ts'
 
 const readOwners = prepare('payments.balances_of_workspaces', { workspaceIds: 'uuid[]' }, (orm, param) =>
   orm
@@ -36,13 +36,12 @@ const endUnsent = async (tx: Tx, actor: Actor, rows: readonly { id: Uuid }[]): P
   if (rows.length === 0) return
   const whole = (await tx.query<{ id: Uuid }>(readWhole, [rows.map(({ id }) => id)])).map(({ id }) => id)
   const payments = await lockPaymentsWithAccounts(tx, whole)
-  const lost = failure('policy_changed', null, 'The requester may no longer request this payment.')
   const ended = await endPayments(
     tx,
     payments.map((payment) =>
       isWaiting(payment.status)
         ? { payment, to: 'cancelled', actor }
-        : { payment: { ...payment, dispatchDueAt: null }, to: 'failed', actor, failure: lost },
+        : { payment: { ...payment, dispatchDueAt: null }, to: 'failed', actor, failure: unrequested.failure },
     ),
   )
   const cancelled = ended.filter(({ status }) => status === 'cancelled')
@@ -87,8 +86,7 @@ export const createUnauthorizedSweep = (deps: SweepDeps): (() => Promise<void>) 
   const cancel = ({ id }: { id: Uuid }) =>
     inTx(deps.db, async (tx) => {
       await lockPaymentsWithAccounts(tx, [id])
-      const actor = { accountId: null, origin: null, way: 'end_of_authority' }
-      await endUnsent(tx, actor, await tx.query<{ id: Uuid }>(readIfUnauthorized, [id]))
+      await endUnsent(tx, endOfAuthority, await tx.query<{ id: Uuid }>(readIfUnauthorized, [id]))
     })
   const endUnauthorized = async (kind: keyof typeof waiting) => {
     for (let seen = 0, full = true; full && seen < maxInRun; seen += pageSize) {
