@@ -4,7 +4,7 @@ import { formatId, parseId } from '../../src/lib/ids.ts'
 import { registerAtEmulator } from '../../src/modules/deposits/receive.ts'
 import type { Client, Json } from '../harness/client.ts'
 import { credit, newBeneficiary, shareBalance } from '../harness/money.ts'
-import { createKey, type Person, signIn } from '../harness/people.ts'
+import { createKey, newWallet, type Person, signIn, walletMessage } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { allNamed, answersToForms, copied } from '../harness/signature-forms.ts'
 import { findBreaches } from '../harness/verify.ts'
@@ -266,6 +266,22 @@ describe('a balance that a rule for two guards', () => {
     expect(await balances({ ...shared, owner })).toEqual(['700000', '300000'])
   })
 
+  test('is not confirmed while the balance does not cover it, and waits on', async () => {
+    const short = await sharedTeam()
+    const confirmer = await join(service, short, 'approver')
+    const two = { name: 'Two', approval_threshold_minor: '500000', required_approval_count: 2 }
+    expect((await short.owner.api.post('/v1/spending-policies', two)).status).toBe(201)
+    expect((await ask(short.owner, '1000000')).status).toBe(202)
+    const payee = await newBeneficiary(short.owner.api)
+    expect((await short.owner.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '10000' })).status).toBe(201)
+    const refused = await confirmer.api.post(`${path}/confirm`, {})
+    expect([refused.status, refused.body.details]).toMatchObject([402, { available_minor: '990000', requested_minor: '1000000' }])
+    expect((await confirmer.api.get(path)).body.pending_separation).toMatchObject({ amount_minor: '1000000' })
+    await credit(service, short.owner.accountId, 10_000n)
+    expect((await confirmer.api.post(`${path}/confirm`, {})).status).toBe(200)
+    expect(await balances(short)).toEqual(['0', '1000000'])
+  })
+
   test('with a rule for signatures and nobody else: its owner signs, and without that nothing moves after a day', async () => {
     const alone = await sharedTeam()
     const inHome = { headers: { 'workspace-id': await personalOf(alone.owner) } }
@@ -298,7 +314,77 @@ describe('a balance that a rule for two guards', () => {
     expect((await short.owner.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '10000' })).status).toBe(201)
     await service.settle()
     await pass(86_401)
-    expect(await balances({ ...short, owner: await again(short.owner, short.id) })).toEqual(['990000', '990000'])
+    const owner = await again(short.owner, short.id)
+    expect(await balances({ ...short, owner })).toEqual(['990000', '990000'])
+    const log = await owner.api.get('/v1/workspaces/current/audit-log?action=workspace.separation_withdraw')
+    expect(log.body.data).toMatchObject([{ after: { amount_minor: '1000000', reason: 'insufficient_funds' } }])
+  })
+})
+
+describe('a balance that rules of two workspaces guard', () => {
+  const two = { name: 'Two', approval_threshold_minor: '500000', required_approval_count: 2 }
+  /** A team with one approver in it and another in its owner's personal workspace. Its separation waits for both. */
+  const guarded = async () => {
+    const shared = await sharedTeam()
+    const { owner } = shared
+    const home = await personalOf(owner)
+    const ofTeam = await join(service, shared, 'approver')
+    await standIn(owner, home)
+    const ofHome = await join(service, { ...shared, id: home }, 'approver')
+    expect((await owner.api.post('/v1/spending-policies', two)).status).toBe(201)
+    await standIn(owner, shared.id)
+    const policy = (await owner.api.post('/v1/spending-policies', two)).body
+    expect((await ask(owner)).status).toBe(202)
+    const requireSignatures = async () => {
+      const change = { version: policy.version, approval_proof: 'signature' }
+      expect((await owner.api.patch(`/v1/spending-policies/${policy.id}`, change)).status).toBe(200)
+    }
+    return { shared, ofTeam, ofHome, requireSignatures }
+  }
+  const signWith = async ({ api }: Person, wallet: Person['wallet']) => {
+    const { message } = (await api.get(path)).body.pending_separation
+    return api.post(`${path}/confirm`, { signature: await wallet.signMessage({ message }) })
+  }
+
+  test('is separated by the confirmations of both, and both workspaces are told so', async () => {
+    const { shared, ofTeam, ofHome } = await guarded()
+    expect((await ofTeam.api.post(`${path}/confirm`, {})).body.pending_separation).not.toBeNull()
+    expect((await ofHome.api.post(`${path}/confirm`, {})).body.pending_separation).toBeNull()
+    expect(await balances(shared)).toEqual(['700000', '300000'])
+    for (const { api } of [ofTeam, ofHome]) {
+      const { data } = (await api.get('/v1/notifications?type=workspace.separated')).body
+      expect(data.map(({ data }: Json) => data)).toMatchObject([{ id: shared.id, balance_shared: false }])
+    }
+    const inHome = { headers: { 'workspace-id': await personalOf(shared.owner) } }
+    const log = (await shared.owner.api.get('/v1/workspaces/current/audit-log?action=workspace.separate', inHome)).body
+    expect(log.data).toMatchObject([{ after: { amount_minor: '300000' } }])
+  })
+
+  test('a confirmation that is signed later replaces one without a signature', async () => {
+    const { shared, ofTeam, ofHome, requireSignatures } = await guarded()
+    expect((await ofTeam.api.post(`${path}/confirm`, {})).status).toBe(200)
+    await requireSignatures()
+    expect((await signWith(ofTeam, ofTeam.wallet)).body.pending_separation).not.toBeNull()
+    expect((await ofHome.api.post(`${path}/confirm`, {})).body.pending_separation).toBeNull()
+    expect(await balances(shared)).toEqual(['700000', '300000'])
+  })
+
+  test('a confirmation signed by a wallet that was unlinked counts as unsigned', async () => {
+    const { shared, ofTeam, ofHome, requireSignatures } = await guarded()
+    await requireSignatures()
+    const stolen = newWallet()
+    const message = await walletMessage(service.api, stolen)
+    const linked = await ofTeam.api.post('/v1/accounts/me/identities', {
+      provider: 'wallet',
+      message,
+      signature: await stolen.signMessage({ message }),
+    })
+    expect((await signWith(ofTeam, stolen)).status).toBe(200)
+    expect((await ofTeam.api.delete(`/v1/accounts/me/identities/${linked.body.id}`)).status).toBe(200)
+    expect((await ofHome.api.post(`${path}/confirm`, {})).body.pending_separation).not.toBeNull()
+    expect(await balances(shared)).toEqual(['1000000', '1000000'])
+    expect((await signWith(ofTeam, ofTeam.wallet)).body.pending_separation).toBeNull()
+    expect(await balances(shared)).toEqual(['700000', '300000'])
   })
 })
 

@@ -41,10 +41,10 @@ export const registerBalances = (app: App, deps: Parts): void => {
     access: 'undelegated',
     permission: 'approval.decide',
     idempotent: true,
-    refuses: ['forbidden', 'invalid_signature', 'separation_of_duties'],
+    refuses: ['forbidden', 'insufficient_funds', 'invalid_signature', 'separation_of_duties'],
     summary: 'Confirm the pending separation',
     description:
-      'Confirms the pending separation of the current workspace. The caller must be an approver who counts under the rule and did not request the separation, and must sign if a policy requires signatures. If there is no other approver, the account that requested it signs. The separation takes effect with the last confirmation.',
+      'Confirms the pending separation of the current workspace. The caller must be an approver who counts under the rule and did not request the separation, and must sign if a policy requires signatures. If there is no other approver, the account that requested it signs. The separation takes effect with the last confirmation. If the balance no longer covers the amount, nothing is confirmed (402).',
     body: ConfirmSeparation,
     response: { 200: SeparationView },
     before: ({ principal, body }) => proveSeparation(deps, principal, body),

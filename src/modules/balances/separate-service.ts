@@ -116,19 +116,23 @@ const steps = {
   'workspace.separation_withdrawn': 'workspace.separation_withdraw',
 } as const
 
+/** `reason`: why the request ended without a person. */
+type Published = { workspace: WorkspaceRecord; separation: Separation; guards: readonly Guard[]; reason?: string }
+
 /** Publishes in the workspace and in each workspace whose policies guard the balance, because their approvers decide too. */
 const publish = async (
   tx: Tx,
   { CURRENCY }: Using,
   actor: Actor,
   type: keyof typeof steps,
-  { workspace, separation, guards }: { workspace: WorkspaceRecord; separation: Separation; guards: readonly Guard[] },
+  { workspace, separation, guards, reason }: Published,
 ): Promise<void> => {
   const data = { ...presentWorkspace(shownOf(workspace), CURRENCY), pending_separation: shown(separation) }
   const { id: subject, balanceAccountId: accountId } = workspace
   for (const workspaceId of new Set([subject, ...guards.map(({ id }) => id)])) {
     await appendEvents(tx, [{ type, accountId, workspaceId, data }])
-    audit(tx, actor, steps[type], { workspaceId, subject, after: { amount_minor: formatMinor(separation.amountMinor) } })
+    const after = { amount_minor: formatMinor(separation.amountMinor), reason }
+    audit(tx, actor, steps[type], { workspaceId, subject, after })
   }
 }
 
@@ -155,14 +159,10 @@ const separate = async (tx: Tx, config: Using, actor: Actor, before: WorkspaceRe
   audit(tx, actor, 'workspace.separate', { workspaceId, subject: workspaceId, after: { amount_minor: formatMinor(amountMinor) } })
 }
 
-const requireUnfrozen = async (tx: Tx, holderId: Uuid): Promise<void> => {
+const requireSeparable = async (tx: Tx, holderId: Uuid, amount: Minor): Promise<void> => {
   if ((await tx.run(workspacesOnBalance, { holderId })).some((each) => workspaceStatus(each) === 'frozen'))
     throw new Refusal('workspace_frozen', { message: 'A workspace on this balance is frozen: nothing leaves it.' })
-}
-
-const requireSeparable = async (tx: Tx, workspace: WorkspaceRecord, amount: Minor): Promise<void> => {
-  await requireUnfrozen(tx, workspace.balanceAccountId)
-  const { availableMinor, currency } = await getBalance(tx, workspace.balanceAccountId)
+  const { availableMinor, currency } = await getBalance(tx, holderId)
   if (availableMinor >= amount) return
   throw new Refusal('insufficient_funds', {
     message: `The available balance, ${displayAmount(availableMinor, currency)}, does not cover this amount.`,
@@ -187,7 +187,7 @@ export const requestSeparation = async (
     throw conflict('This workspace already has its own balance.', 'balance_own')
   if ((await findPending(tx, workspace))?.workspaceId === workspaceId)
     throw conflict('A separation waits already: confirm or withdraw it first.', 'change_pending')
-  await requireSeparable(tx, workspace, amountMinor)
+  await requireSeparable(tx, accountId, amountMinor)
   const guards = await guardsOf(tx, accountId, null)
   const [requestedAt, waits] = [tx.at, guards.length > 0]
   const asked = {
@@ -227,10 +227,12 @@ const settle = async (tx: Tx, config: Using, actor: Actor, separation: Separatio
     workspace.balanceAccountId === accountId &&
     workspaceStatus(workspace) === 'active'
   const { availableMinor } = await getBalance(tx, accountId)
-  const outcome = allowed && isRequestersBalance && availableMinor >= amountMinor ? 'separated' : 'withdrawn'
+  const isCovered = availableMinor >= amountMinor
+  const reason = !allowed ? 'not_signed' : !isRequestersBalance ? 'workspace' : isCovered ? null : 'insufficient_funds'
+  const outcome = reason === null ? 'separated' : 'withdrawn'
   const ended = updateRow(tx, balanceSeparations, separation, { outcome, endedAt: tx.at, endedBy: actor.accountId })
-  if (outcome === 'separated') await separate(tx, config, actor, workspace, ended)
-  else await publish(tx, config, actor, 'workspace.separation_withdrawn', { workspace, separation: ended, guards })
+  if (reason === null) await separate(tx, config, actor, workspace, ended)
+  else await publish(tx, config, actor, 'workspace.separation_withdrawn', { workspace, separation: ended, guards, reason })
 }
 
 export type SeparationConfirmation = Confirmation & { separation: Separation }
@@ -261,7 +263,7 @@ export const confirmSeparation = async (
   const separation = found(await lockSeparation(tx, { id }))
   if (separation.outcome !== null) throw conflict(`The separation is ${separation.outcome} already.`, 'decided')
   if (!confirmation.isShown) throw conflict('This is not the text of what waits: read it again.', 'message_changed')
-  await requireUnfrozen(tx, separation.accountId)
+  await requireSeparable(tx, separation.accountId, separation.amountMinor)
   const guard = (await guardsOf(tx, separation.accountId, id)).find((one) => one.id === workspace.id)
   if (!guard) throw conflict('No rule of this workspace asks for a confirmation.', 'status', { status: 'pending' })
   const others = othersIn(guard, separation.requestedBy)
