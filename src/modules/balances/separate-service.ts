@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm'
-import { asksForTwo, countsUnder } from '../../auth/authority-sql.ts'
+import { asksForTwo, countsUnder, walletIsLinked } from '../../auth/authority-sql.ts'
 import { decidingRoles } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
 import type { Config } from '../../config.ts'
 import { lockAccounts, lockFurtherAccounts, recordLocked } from '../../db/account-lock.ts'
 import { type Db, first, inTx, statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { insertRow, updateRow } from '../../db/prepare-write.ts'
+import { insertRow, updateRow, upsertRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import { balanceSeparations, separationConfirmations } from '../../db/tables/workspaces.ts'
@@ -70,7 +70,8 @@ export const viewSeparation = async (db: Db, currency: string, principal: Princi
 
 /**
  * Workspaces on a balance whose policies require two people or a signature: one person alone cannot take money from it.
- * `counting`: members who count as approvers. `confirmed`, `signedBy`: accounts that confirmed, and accounts that signed.
+ * `counting`: members who count as approvers. `confirmed`: accounts that confirmed. `signedBy`: accounts that signed with a
+ * passkey, or with a wallet that is still linked.
  */
 const readGuards = statement('balances.guards')`
   select w.id, exists (select from spending_policies p where p.workspace_id = w.id and p.archived_at is null and p.approval_proof = 'signature') as signed,
@@ -78,7 +79,8 @@ const readGuards = statement('balances.guards')`
        where m.workspace_id = w.id and m.status = 'active' and m.role in ${namesSql(decidingRoles)} and a.status = 'active'
          and ${countsUnder('m', 'w', 'spending_policies', '$3::timestamptz')}) as counting,
      array(select c.account_id from separation_confirmations c where c.separation_id = $2 and c.workspace_id = w.id) as confirmed,
-     array(select c.account_id from separation_confirmations c where c.separation_id = $2 and c.workspace_id = w.id and c.signed) as "signedBy"
+     array(select c.account_id from separation_confirmations c where c.separation_id = $2 and c.workspace_id = w.id and c.signed
+       and (c.signer is null or ${walletIsLinked('c.account_id', 'c.signer')})) as "signedBy"
    from workspaces w
    where w.owning_account_id = $1 and w.balance_account_id is null and w.closed_at is null
      and exists (select from spending_policies p where p.workspace_id = w.id and p.archived_at is null and ${asksForTwo('p', 'required_approval_count')})
@@ -111,9 +113,10 @@ const textOf = (workspace: WorkspaceRecord, separation: Omit<Separation, 'messag
     `Requested at: ${isoTime(separation.requestedAt)}`,
   ].join('\n')
 
-const steps = {
+const auditActions = {
   'workspace.separation_requested': 'workspace.separation_request',
   'workspace.separation_withdrawn': 'workspace.separation_withdraw',
+  'workspace.separated': 'workspace.separate',
 } as const
 
 /** `reason`: why the request ended without a person. */
@@ -124,22 +127,28 @@ const publish = async (
   tx: Tx,
   { CURRENCY }: Using,
   actor: Actor,
-  type: keyof typeof steps,
+  type: keyof typeof auditActions,
   { workspace, separation, guards, reason }: Published,
 ): Promise<void> => {
-  const data = { ...presentWorkspace(shownOf(workspace), CURRENCY), pending_separation: shown(separation) }
-  const { id: subject, balanceAccountId: accountId } = workspace
+  const { id: subject, balanceAccountId } = workspace
+  const pending = type !== 'workspace.separated' && { pending_separation: shown(separation) }
+  const data = { ...presentWorkspace(shownOf(workspace), CURRENCY), ...pending }
+  const after = { amount_minor: formatMinor(separation.amountMinor), reason }
   for (const workspaceId of new Set([subject, ...guards.map(({ id }) => id)])) {
+    const accountId = workspaceId === subject ? balanceAccountId : separation.accountId
     await appendEvents(tx, [{ type, accountId, workspaceId, data }])
-    const after = { amount_minor: formatMinor(separation.amountMinor), reason }
-    audit(tx, actor, steps[type], { workspaceId, subject, after })
+    audit(tx, actor, auditActions[type], { workspaceId, subject, after })
   }
 }
 
 /** Gives the workspace its own balance. The caller has locked the account that holds the shared balance. */
-const separate = async (tx: Tx, config: Using, actor: Actor, before: WorkspaceRecord, separation: Separation): Promise<void> => {
-  const { id: workspaceId, balanceAccountId: from } = before
-  const { id, amountMinor } = separation
+const separate = async (
+  tx: Tx,
+  config: Using,
+  actor: Actor,
+  { separation, guards }: Omit<Published, 'workspace'>,
+): Promise<void> => {
+  const { id, workspaceId, accountId: from, amountMinor } = separation
   const holder = openHolder(tx, config, workspaceId)
   recordLocked(tx, [holder])
   giveOwnBalance(tx, workspaceId, holder)
@@ -153,10 +162,8 @@ const separate = async (tx: Tx, config: Using, actor: Actor, before: WorkspaceRe
       const { balance } = await transfer(tx, { ownerId, amountMinor: moved, against: 'adjustments', reference })
       await appendEvents(tx, await balanceUpdated(tx, ownerId, balance))
     }
-  const after = found(await findWorkspace(tx, workspaceId))
-  const data = presentWorkspace(shownOf(after), config.CURRENCY)
-  await appendEvents(tx, [{ type: 'workspace.separated', accountId: holder, workspaceId, data }])
-  audit(tx, actor, 'workspace.separate', { workspaceId, subject: workspaceId, after: { amount_minor: formatMinor(amountMinor) } })
+  const workspace = found(await findWorkspace(tx, workspaceId))
+  await publish(tx, config, actor, 'workspace.separated', { workspace, separation, guards })
 }
 
 const requireSeparable = async (tx: Tx, holderId: Uuid, amount: Minor): Promise<void> => {
@@ -205,7 +212,7 @@ export const requestSeparation = async (
   const separation: Separation = { ...asked, ...ended, message: textOf(workspace, { ...asked, ...ended }, config.CURRENCY) }
   insertRow(tx, balanceSeparations, separation)
   if (!waits) {
-    await separate(tx, config, principal, workspace, separation)
+    await separate(tx, config, principal, { separation, guards })
     return undefined
   }
   await publish(tx, config, principal, 'workspace.separation_requested', { workspace, separation, guards })
@@ -231,7 +238,7 @@ const settle = async (tx: Tx, config: Using, actor: Actor, separation: Separatio
   const reason = !allowed ? 'not_signed' : !isRequestersBalance ? 'workspace' : isCovered ? null : 'insufficient_funds'
   const outcome = reason === null ? 'separated' : 'withdrawn'
   const ended = updateRow(tx, balanceSeparations, separation, { outcome, endedAt: tx.at, endedBy: actor.accountId })
-  if (reason === null) await separate(tx, config, actor, workspace, ended)
+  if (reason === null) await separate(tx, config, actor, { separation: ended, guards })
   else await publish(tx, config, actor, 'workspace.separation_withdrawn', { workspace, separation: ended, guards, reason })
 }
 
@@ -277,7 +284,12 @@ export const confirmSeparation = async (
   const given =
     proof && 'signer' in proof ? { signer: proof.signer ?? null, signature: proof.signature } : { signer: null, signature: null }
   const row = { separationId: id, workspaceId: workspace.id, accountId, signed: proof !== null, ...given, confirmedAt: tx.at }
-  if (!guard.confirmed.includes(accountId)) insertRow(tx, separationConfirmations, row)
+  // A signature replaces an earlier confirmation, which may be unsigned or by a wallet that was unlinked.
+  if (proof !== null || !guard.confirmed.includes(accountId))
+    await upsertRow(tx, separationConfirmations, row, {
+      key: [separationConfirmations.separationId, separationConfirmations.workspaceId, separationConfirmations.accountId],
+      replaced: ['signed', 'signer', 'signature', 'confirmedAt'],
+    })
   audit(tx, principal, 'workspace.separation_confirm', { subject: separation.workspaceId })
   await lockFurtherAccounts(tx, separation.requestedBy)
   await settle(tx, config, principal, separation)
