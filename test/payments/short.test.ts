@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { type Person, signIn } from '../harness/people.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 import { answered } from './authority-scene.ts'
 
@@ -14,7 +14,7 @@ const later = async (hours: number) => {
 }
 const eventsOf = async ({ api }: Person): Promise<Json[]> =>
   answered(await api.get('/v1/notifications?type=balance.short&limit=100')).data.map(({ data }: Json) => data)
-const needOf = async ({ api }: Person): Promise<Json> =>
+const needOf = async ({ api }: Pick<Person, 'api'>): Promise<Json> =>
   answered(await api.get('/v1/payments/attention')).needs.find(({ kind }: Json) => kind === 'balance_short')?.shortage
 const again = async (person: Person): Promise<Person> => signIn(service.api, person.wallet)
 
@@ -60,6 +60,16 @@ test('what is covered before four hours is not told again; what is nearer is tol
   expect(told).toMatchObject([{ missing_minor: '21000', scheduled_minor: '21000', due_at: soon }])
   // Every member who may read payments gets the event.
   expect(await eventsOf(viewer)).toEqual(told)
+  // The amount due less the amount missing is the balance.
+  const { workspace } = (await owner.api.get('/v1/workspaces/current')).body
+  answered(await viewer.api.put('/v1/workspaces/current', { workspace_id: workspace.id }))
+  const hidden = { workspace_id: workspace.id, missing_minor: null, scheduled_minor: '21000', due_at: soon }
+  expect(await needOf(viewer)).toEqual(hidden)
+  for (const [permissions, missing_minor] of [
+    [['payment.read'], null],
+    [['payment.read', 'account.read'], '21000'],
+  ] as const)
+    expect(await needOf(await createKey(owner, { permissions: [...permissions] }))).toEqual({ ...hidden, missing_minor })
   expect(await eventsOf(stranger)).toEqual([])
   const day = at(24)
   await credit(service, owner.accountId, 21_000n)

@@ -111,7 +111,7 @@ const noticedOf = (need: ApiNeed, { currency, administers, can, mayStop }: Reade
         key: `short ${at}`,
         tone: 'bad',
         icon: 'alert',
-        title: t('needs.short', { amount: shortMoney(missing, currency) }),
+        title: missing === null ? t('needs.short_hidden') : t('needs.short', { amount: shortMoney(missing, currency) }),
         note: t('needs.short_note', { amount: moneyText(scheduled, currency), at: timeWithDay(at) }),
         ...(ends ? { action: { label: t('top_up'), href: '/top-up' }, more: list } : { action: list }),
       }

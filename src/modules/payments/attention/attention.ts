@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { z } from 'zod'
-import type { Principal } from '../../../auth/principal.ts'
+import { maySeeBalance, type Principal } from '../../../auth/principal.ts'
 import { prepare, prepareText } from '../../../db/prepare.ts'
 import { namesSql } from '../../../db/tables/columns.ts'
 import { suspenseItems } from '../../../db/tables/rails.ts'
@@ -25,7 +25,7 @@ import {
   RepeatedPayments,
   UnknownPayments,
 } from './schema.ts'
-import { presentShortage, readShortage } from './short.ts'
+import { presentShortage, readShortage, type Shortage } from './short.ts'
 
 type Named = { payeeId: Uuid; payeeName: string | null }
 type Repeated = Creator & Named & { count: number; amountMinor: Minor; firstAt: Date; lastAt: Date }
@@ -163,15 +163,20 @@ const shownNames = presenter(NamesDiffer)
 const shownLimit = presenter(LimitNearlyUsed)
 const shownDeposits = presenter(DepositsInSuspense)
 
+/** The total due, less the amount missing, is the balance. */
+const visibleShortage = (reader: Principal, { missingMinor, ...shortage }: Shortage) =>
+  presentShortage(reader.workspace.id, { ...shortage, missingMinor: maySeeBalance(reader) ? missingMinor : null })
+
 /**
  * Order: payments that will fail for lack of money, then payments to investigate, names, and limits. Money in suspense is last,
  * because it belongs to no workspace yet.
  */
 export const readAttention = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db' | 'refusals'>,
-  { workspace, grant, permissions, isAdmin }: Pick<Principal, 'workspace' | 'grant' | 'permissions' | 'isAdmin'>,
+  principal: Principal,
 ): Promise<z.output<typeof Attention>> => {
   const { db } = deps
+  const { workspace, grant, permissions, isAdmin } = principal
   const at = deps.clock.now()
   const zone = effectiveTimeZone(workspace, at)
   const periods = periodsAt(at, zone)
@@ -196,7 +201,7 @@ export const readAttention = async (
       return { date, count: row?.count ?? 0, amount_minor: formatMinor(row?.amountMinor ?? 0n) }
     }),
     needs: [
-      ...(shortage ? [{ kind: 'balance_short' as const, shortage: presentShortage(workspace.id, shortage) }] : []),
+      ...(shortage ? [{ kind: 'balance_short' as const, shortage: visibleShortage(principal, shortage) }] : []),
       ...uncertain.map((row) => shownUnknown(row, { kind: 'unknown_payments' })),
       ...alike.map((row) =>
         shownRepeated(row, { kind: 'repeated_payments', beneficiary: payeeOf(row), by: presentCreator(row) }),

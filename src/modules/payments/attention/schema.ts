@@ -75,7 +75,9 @@ export const DepositsInSuspense = z
 export const BalanceShortage = z
   .object({
     workspace_id: IdOut('workspace'),
-    missing_minor: MinorOut.describe('The amount missing from the balance.'),
+    missing_minor: MinorOut.nullable().describe(
+      'The amount missing from the balance; null if the caller may not see the balance. An event always has it.',
+    ),
     scheduled_minor: MinorOut.describe('The amount due within two days, including fees.'),
     due_at: TimeOut.describe('When the balance first becomes too low.'),
   })

@@ -51,7 +51,9 @@ const anyDue = prepareText<{ isDue: true }>()(
 export type Shortage = { missingMinor: Minor; scheduledMinor: Minor; dueAt: Date }
 
 const shown = presenter(BalanceShortage)
-export const presentShortage = (workspaceId: Uuid, shortage: Shortage) => shown({ workspaceId, ...shortage })
+/** `missingMinor`: null if the reader may not see the balance. */
+export const presentShortage = (workspaceId: Uuid, shortage: Omit<Shortage, 'missingMinor'> & { missingMinor: Minor | null }) =>
+  shown({ workspaceId, ...shortage })
 
 /** Returns when the balance first fails to cover due payments, and the total due within two days. Null if it covers all. */
 export const readShortage = async (db: Db, workspaceId: Uuid, now: Date): Promise<Shortage | null> => {
