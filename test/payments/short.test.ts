@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { parseId } from '../../src/lib/ids.ts'
 import type { Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
@@ -40,6 +41,21 @@ test('money that is short for what is scheduled is told 48 and 4 hours before, o
   await later(1)
   person = await again(owner)
   expect(await eventsOf(person)).toEqual([shortage, shortage])
+  // What was told is forgotten a week after its time.
+  const remembered = async () => {
+    const rows = await service.deps.db.query<{ dueAt: string }>(
+      `select to_json(due_at)#>>'{}' as "dueAt" from balance_shortages where workspace_id = $1 order by due_at`,
+      [parseId('workspace', workspace_id)],
+    )
+    return rows.map(({ dueAt }) => Date.parse(dueAt))
+  }
+  expect(await remembered()).toEqual([Date.parse(due), Date.parse(due)])
+  await later(8 * 24)
+  const next = at(2)
+  const order = { beneficiary_id, amount_minor: '9000000', execute_at: next }
+  answered(await (await again(owner)).api.post('/v1/payments', order), 201)
+  await later(0)
+  expect(await remembered()).toEqual([Date.parse(next)])
 })
 
 test('what is covered before four hours is not told again; what is nearer is told at once; another workspace has its own balance', async () => {

@@ -1,16 +1,16 @@
-import { and, eq, gt, lte, sql } from 'drizzle-orm'
+import { and, eq, gt, lt, lte, sql } from 'drizzle-orm'
 import { policyRoles } from '../../../auth/permissions.ts'
 import { lockAccount } from '../../../db/account-lock.ts'
 import { type Db, inTx, statement } from '../../../db/client.ts'
 import { prepare, prepareText } from '../../../db/prepare.ts'
-import { insertRows } from '../../../db/prepare-write.ts'
+import { insertRows, prepareWrite } from '../../../db/prepare-write.ts'
 import { namesSql } from '../../../db/tables/columns.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { balanceAccountSql, balanceShortages } from '../../../db/tables/workspaces.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { presenter } from '../../../http/presenter.ts'
 import { balanceIn, getBalance, getBalances } from '../../../ledger/ledger.ts'
-import { isoTime, secondsAfter } from '../../../lib/clock.ts'
+import { daysAfter, isoTime, secondsAfter } from '../../../lib/clock.ts'
 import { firstId, formatId, type Uuid } from '../../../lib/ids.ts'
 import { only } from '../../../lib/lists.ts'
 import { displayAmount, type Minor } from '../../../lib/money.ts'
@@ -72,7 +72,7 @@ const shortageOf = (due: readonly Due[], availableMinor: Minor): Shortage | null
   return { dueAt: first.dueAt, scheduledMinor, missingMinor: scheduledMinor - availableMinor }
 }
 
-/** `to`: members who can top up or who requested payments due at these times. `about`: the first of these payments. */
+/** `to`: members who manage policies or who requested payments due at these times. `about`: the first of these payments. */
 const readRecipients = statement('payments.told_of_shortage')`
   with due as materialized (select id, batch_id, execute_at, initiator_account_id from payments
      where workspace_id = $1 and status = 'scheduled' and execute_at = any($2::timestamptz[]))
@@ -89,6 +89,13 @@ const reached = (dueAt: Date, now: Date): number => Math.min(...hours.filter((ea
 
 type ShortageDeps = SweepDeps & Pick<Parts, 'config'>
 
+/** Rows of past due times are no longer needed: only future ones are announced. */
+const pruneShortages = prepareWrite('balances.prune_shortages', { workspaceId: 'uuid', before: 'timestamptz' }, (orm, param) =>
+  orm
+    .delete(balanceShortages)
+    .where(and(eq(balanceShortages.workspaceId, param.workspaceId), lt(balanceShortages.dueAt, param.before))),
+)
+
 /** Checks again under the lock, because money may have come in meanwhile. Each due time is announced once per lead time. */
 const notifyOf = ({ db, config }: ShortageDeps, { workspaceId, holder }: Pick<Due, 'workspaceId' | 'holder'>): Promise<void> =>
   inTx(db, async (tx) => {
@@ -103,6 +110,7 @@ const notifyOf = ({ db, config }: ShortageDeps, { workspaceId, holder }: Pick<Du
     }))
     const fresh = await insertRows(tx, balanceShortages, rows, 'on conflict do nothing returning true as fresh')
     if (fresh.length === 0) return
+    tx.defer(tx.run(pruneShortages, { workspaceId, before: daysAfter(tx.at, -7) }))
     const data = presentShortage(workspaceId, shortage)
     await appendEvents(tx, [{ type: 'balance.short', accountId: holder, workspaceId, data }])
     const { about, to } = only(await tx.query<ShortageRecipients>(readRecipients, [workspaceId, short.map(({ dueAt }) => dueAt)]))
