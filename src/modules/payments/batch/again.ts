@@ -8,7 +8,7 @@ import { fieldErrors, sentences } from '../../../http/sentences.ts'
 import { type FieldError, invalidFields, notFound, permissionMissing, type Refusal } from '../../../lib/errors.ts'
 import { quoted } from '../../../lib/text.ts'
 import { findBatch } from './queries.ts'
-import { type BatchEntry, type CreatePaymentBatch, RepeatedItem, type WholeBatch } from './schema.ts'
+import { type BatchEntry, type CreatePaymentBatch, RepeatedItem, sentForm, type WholeBatch } from './schema.ts'
 
 const itemsToRepeat = prepare('payment_batches.items_to_repeat', { batchId: 'uuid' }, 'pool', (orm, param) =>
   orm.select().from(payments).where(eq(payments.batchId, param.batchId)).orderBy(asc(payments.batchIndex)),
@@ -22,7 +22,7 @@ const changesOf = ({ items = [] }: CreatePaymentBatch, count: number): Map<numbe
   const changes = new Map<number, Change>()
   for (const [index, entry] of items.entries()) {
     const at = `items.${index}`
-    const given = 'batch_index' in entry ? entry : 'item' in entry ? entry.item : entry.given
+    const given = 'batch_index' in entry ? entry : 'item' in entry ? sentForm(entry.item) : entry.given
     const { data, error } =
       'batch_index' in entry ? { data: entry, error: undefined } : RepeatedItem.safeParse(given, { error: sentences() })
     if (!data) problems.push(...fieldErrors(error?.issues ?? []).map(({ path, message }) => ({ path: `${at}.${path}`, message })))

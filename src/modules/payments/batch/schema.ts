@@ -5,6 +5,7 @@ import { fieldErrors } from '../../../http/sentences.ts'
 import { BodyIn, bounded, IdIn, IdOut, Metadata, MinorOut, Name, TimeOut } from '../../../http/wire.ts'
 import type { FieldError } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import { formatMinor } from '../../../lib/money.ts'
 import { phoneRail } from '../../../lib/rail-names.ts'
 import { verificationStatuses } from '../../../lib/verification.ts'
 import { CreateBeneficiary } from '../../beneficiaries/schema.ts'
@@ -57,9 +58,12 @@ export type Destination = z.output<typeof Destination>
 /** One answer lists every faulty item. `to`: null if a field of the destination is wrong. `given`: the item as sent. */
 export type BatchEntry = { item: BatchItem } | { faults: FieldError[]; to: Destination | null; given?: unknown }
 
+/** The item in the form in which a request sends it. */
+export const sentForm = (item: BatchItem) => ({ ...item, amount_minor: formatMinor(item.amount_minor) })
+
 const BatchEntry = BatchItem.transform((item): BatchEntry => {
   const faults = payeeProblems(item)
-  return faults.length > 0 ? { faults, to: item, given: item } : { item }
+  return faults.length > 0 ? { faults, to: item, given: sentForm(item) } : { item }
 }).catch(({ error, input }) => ({
   faults: [...fieldErrors(error.issues), ...payeeProblems(input)],
   to: Destination.safeParse(input).data ?? null,
