@@ -67,14 +67,13 @@ export const policiesOf = (payment: string): string =>
        where other.workspace_id = ${payment}.workspace_id and other.archived_at is null and cardinality(other.beneficiary_ids) <> 1) as s
      where ${policyApplies('s', payment)})`
 
-const withApprovers = (policyIds: string): string =>
-  `spending_policies s where s.id = any(${policyIds}) and s.archived_at is null and cardinality(s.approver_ids) > 0`
-
-/** Accounts named by all of these policies that have a list (as in `onlyApprovers`); null if none has a list. */
-export const namedApproversSql = (policyIds: string): string =>
-  `(select case when exists (select from ${withApprovers(policyIds)}) then array(
-     select named.id from (select unnest(s.approver_ids) as id from ${withApprovers(policyIds)}) as named
-     group by named.id having count(*) = (select count(*) from ${withApprovers(policyIds)}) order by named.id) end)`
+/** Accounts named by all policies `s` with a list that meet `condition` (as in `onlyApprovers`); null if there is none. */
+export const namedApproversSql = (condition: string): string =>
+  `(with lists as materialized (
+       select s.approver_ids from spending_policies s where ${condition} and s.archived_at is null and cardinality(s.approver_ids) > 0)
+     select case when exists (select from lists) then array(
+       select named.id from lists cross join lateral unnest(lists.approver_ids) as named(id)
+       group by named.id having count(*) = (select count(*) from lists) order by named.id) end)`
 
 /** Policies that apply to the payment and separate duties. */
 export const separatingPoliciesOf = (payment: string): string =>

@@ -48,6 +48,29 @@ test('only the people whom a policy names decide about its payments: no other ap
   expect((await sign(is.named)).body).toMatchObject({ status: 'approved', approvals_given: 1 })
 })
 
+test.each(['a payment', 'a batch'])(
+  'people whom a policy names while %s waits are shown as those who decide',
+  async (requested) => {
+    const is = await createScene()
+    await make(is, {})
+    const rest = await newBeneficiary(is.owner.api)
+    const items = [rest, is.payee].map((beneficiary_id) => ({ beneficiary_id, amount_minor: '150000' }))
+    const payment = (await (requested === 'a batch' ? is.owner.api.post('/v1/payment-batches', { items }) : pay(is))).body
+    const shown = async () => {
+      const { approver_ids, context } = (await is.other.api.get(`/v1/approvals/${payment.approval_id}`)).body
+      const [listed] = (await is.other.api.get('/v1/approvals')).body.data
+      expect([listed.approver_ids, listed.context?.eligible_approvers]).toEqual([approver_ids, context?.eligible_approvers])
+      return [approver_ids, context?.eligible_approvers.toSorted()]
+    }
+    const all = [is.owner, is.named, is.other].map(({ accountId }) => accountId)
+    expect(await shown()).toEqual([null, all.toSorted()])
+    await make(is, { name: 'Later', approver_ids: [is.named.accountId], beneficiary_ids: [is.payee] })
+    expect(await shown()).toEqual([[is.named.accountId], [is.named.accountId]])
+    expect(refusedAs(await decide(is.other, payment))).toEqual(notNamed)
+    expect((await decide(is.named, payment)).body.status).toBe('approved')
+  },
+)
+
 test('one payment of a batch that is under such a policy decides who decides about the batch', async () => {
   const is = await createScene()
   await make(is, { approver_ids: [is.named.accountId], beneficiary_ids: [is.payee] })

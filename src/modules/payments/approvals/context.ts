@@ -91,7 +91,7 @@ type ContextParts = Pick<Parts, 'clock' | 'db' | 'rails'>
 
 /**
  * Accounts that may still decide, by the rules of `decide`. Excluded: accounts whose decision counts, the initiator under
- * separation of duties and, if two people are required, an account too new for one of the payment's policies.
+ * separation of duties and, if two people are required, an account too new for a policy that applied to the request.
  */
 const eligibleAmong = (record: ApprovalRecord, mayDecide: readonly RowOf<typeof deciders>[], now: Date): Uuid[] => {
   const { approval, payment } = record

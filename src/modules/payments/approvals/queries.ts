@@ -25,7 +25,7 @@ import { isoTimeOrNull } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor } from '../../../lib/money.ts'
 import { levelOf, nameFacts } from '../../../policy/facts.ts'
-import { namedApproversSql } from '../../../policy/scope-sql.ts'
+import { namedApproversSql, policyApplies } from '../../../policy/scope-sql.ts'
 import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
 import { withoutTrace } from '../../policies/present.ts'
 import { presentCreator } from '../../present-creator.ts'
@@ -58,6 +58,12 @@ const decisions = sql`(
     })),
 )
 
+/** Policy `s` decides about the approval: any that applies while it is pending, later those that applied to the request. */
+const decidesNow = `s.workspace_id = approvals.workspace_id and case when approvals.status = 'pending'
+  then exists (select from payments q where q.id in (
+      select approvals.payment_id union all select i.id from payments i where i.batch_id = approvals.batch_id) and ${policyApplies('s', 'q')})
+  else s.id = any(array(select (v ->> 'id')::uuid from jsonb_array_elements(approvals.policy_versions) as v)) end`
+
 /** `workspaceId`: a list passes its own, which is then looked up only once. */
 const selectionOf = (workspaceId: SQLWrapper) => ({
   approval: approvals,
@@ -84,9 +90,7 @@ const selectionOf = (workspaceId: SQLWrapper) => ({
   /** Whether two people must decide. If so, a person who became an approver in the last 24 hours may not count yet. */
   asksForTwo: sql<boolean>`${sql.raw(asksForTwo('approvals', 'required_approvals'))}`,
   /** The only accounts that the payment's policies allow to decide; null: every approver. */
-  onlyApprovers: sql<Uuid[] | null>`${sql.raw(
-    namedApproversSql("array(select (v ->> 'id')::uuid from jsonb_array_elements(approvals.policy_versions) as v)"),
-  )}`,
+  onlyApprovers: sql<Uuid[] | null>`${sql.raw(namedApproversSql(decidesNow))}`,
   /** Whether the payment was requested before a loss of writes, and so may already have been sent. */
   olderThanLoss: sql<boolean>`${sql.raw(isOlderThanLoss('payments'))}`,
 })

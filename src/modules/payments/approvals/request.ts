@@ -33,7 +33,7 @@ const readRequest = statement('approvals.request')`
    from payments join workspaces w on w.id = payments.workspace_id left join grants g on g.id = payments.grant_id where payments.id = $1`
 
 const readApprovers = statement('approvals.named_approvers')`
-  select ${personNameSql('named.id')} as name from unnest(${namedApproversSql('$1::uuid[]')}) as named(id)`
+  select ${personNameSql('named.id')} as name from unnest(${namedApproversSql('s.id = any($1::uuid[])')}) as named(id)`
 
 type RequestedBy = Pick<CommonFacts, 'requester' | 'workspace' | 'sharedBalance'> & { isFirst: boolean }
 
