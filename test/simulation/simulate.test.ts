@@ -162,7 +162,7 @@ test.each([
   [{}, 'beneficiary_id'],
   [
     { beneficiary_id: beneficiary, amount_minor: '1', policy: { daily_limit_minor: '1', per_payment_limit_minor: '2' } },
-    'per_payment_limit_minor',
+    'policy.per_payment_limit_minor',
   ],
 ])('%j is refused: %s', async (body, path) => {
   const answer = await simulate(body)

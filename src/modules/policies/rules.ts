@@ -13,9 +13,10 @@ export type PolicyTerms = { [Field in PolicyField]: Stored<PolicyFields[Field]> 
 
 /**
  * The terms that result from a request: an absent field keeps its current value, and null removes it. A threshold alone requires
- * one approval; a count without a threshold applies to every payment. Throws 400 if limits contradict each other.
+ * one approval; a count without a threshold applies to every payment. Throws 400 if limits contradict each other. `under`: the
+ * prefix of their paths.
  */
-export const policyTerms = (input: Omit<CreatePolicy, 'name'>, current?: PolicyTerms): PolicyTerms => {
+export const policyTerms = (input: Omit<CreatePolicy, 'name'>, current?: PolicyTerms, under = ''): PolicyTerms => {
   const given: Readonly<Record<string, unknown>> = input
   const merged = (field: PolicyField): unknown => {
     const value = given[wireName(field)]
@@ -30,7 +31,7 @@ export const policyTerms = (input: Omit<CreatePolicy, 'name'>, current?: PolicyT
   const isAlways = fields.approvalThresholdMinor === null
   const countImplied = count === undefined ? (current?.countImplied ?? true) : count === null || (count === 0 && isAlways)
   const terms = { ...fields, countImplied, ...(countImplied && { requiredApprovalCount: isAlways ? 0 : 1 }) }
-  const problems: FieldError[] = contradictions(terms)
+  const problems: FieldError[] = contradictions(terms, under)
   if (problems.length > 0) throw invalidFields(...problems)
   return terms
 }

@@ -168,7 +168,7 @@ export const simulate = async (
   return inTx(deps.db, async (tx) => {
     await tx.query('set transaction read only')
     const { at } = tx
-    const terms = policyTerms(policy)
+    const terms = policyTerms(policy, undefined, 'policy.')
     await Promise.all([
       requireBeneficiaries(tx, principal.workspace.id, terms.beneficiaryIds, 'policy.beneficiary_ids'),
       requireApprovers(tx, principal.workspace.id, terms.approverIds, { path: 'policy.approver_ids' }),
