@@ -88,7 +88,7 @@ test('of two concurrent revocations and an expiry one is published', async () =>
   }
 })
 
-const { link } = createScene(() => first, newWallet())
+const { join, link, member, team } = createScene(() => first, newWallet())
 
 test('a wallet that is being unlinked signs no mandate', async () => {
   const someone = await signIn(first.api)
@@ -101,6 +101,21 @@ test('a wallet that is being unlinked signs no mandate', async () => {
   await hold.waiting(2)
   await hold.release()
   expect([(await unlinked).status, (await created).body.error]).toEqual([200, 'invalid_signature'])
+})
+
+test('a member who is being demoted revokes no mandate', async () => {
+  const its = await team(1)
+  const admin = await join(its, 'admin')
+  const mandate = await createMandate(first, its.owner.wallet)
+  const path = await member(its, admin)
+  const hold = await holdAccount(first, its.owner.accountId)
+  const demoted = its.owner.api.patch(path, { role: 'viewer' })
+  await hold.waiting(1)
+  const revoked = second.api.as({ cookie: admin.cookie }).post(`/v1/intent-mandates/${mandate.id}/revoke`)
+  await hold.waiting(2)
+  await hold.release()
+  expect([(await demoted).status, (await revoked).body.error]).toEqual([200, 'forbidden'])
+  expect((await its.owner.api.get(`/v1/intent-mandates/${mandate.id}`)).body.status).toBe('active')
 })
 
 test('a mandate whose wallet is not linked approves nothing, even if nothing has revoked it', async () => {

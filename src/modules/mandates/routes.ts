@@ -117,9 +117,10 @@ export const registerMandates = (app: App, deps: Parts): void => {
       const { params, body } = request
       const signature = body?.signature
       if (signature === undefined) {
-        const manager = requireManager(request)
+        requireManager(request)
+        // Again after the locks, because the caller may have lost the permission meanwhile.
         return respondOnce(deps, request, reply, async (tx) =>
-          ok(presentMandate(await revokeByCredential(tx, deps.onAuthorityLost, manager, params.id), tx.at)),
+          ok(presentMandate(await revokeByCredential(tx, deps.onAuthorityLost, requireManager(request), params.id), tx.at)),
         )
       }
       const record = found(await findMandate(deps.db, params.id))
