@@ -99,6 +99,7 @@ describe('a payment at or above the threshold', () => {
     await approver.api.post(`/v1/approvals/${payment.approval_id}/decide`, { decision: 'approve' })
     const decided = (await approver.api.get(`/v1/approvals/${payment.approval_id}`)).body
     expect([decided.decision_now, decided.context.payee.payments_count]).toEqual([undefined, 3])
+    expect(decided.context.eligible_approvers).toEqual([])
     expect((await approver.api.get('/v1/approvals')).body.data[0].context).toBeUndefined()
   })
 

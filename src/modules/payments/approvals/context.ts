@@ -194,7 +194,8 @@ export const readContexts = async (
   ])
   const now = deps.clock.now()
   const contextOf = (record: ApprovalRecord): { context: ApprovalContext; facts: Fact[] } => {
-    const { id, batchId } = record.approval
+    const { id, batchId, status } = record.approval
+    const isPending = status === 'pending'
     const history = histories.get(id)
     const typicalMinor = history ? typicalAmount(history.lastPaid) : null
     const context: ApprovalContext = {
@@ -209,7 +210,7 @@ export const readContexts = async (
           : null,
       warnings: cautionsOf(record, typicalMinor, lost.get(id) ?? 0),
       available_after_minor: balance && formatMinor(balance.availableMinor - unheldMinor(record)),
-      eligible_approvers: eligibleAmong(record, mayDecide, now).map((account) => formatId('account', account)),
+      eligible_approvers: isPending ? eligibleAmong(record, mayDecide, now).map((account) => formatId('account', account)) : [],
     }
     return { context, facts: factsNow(record, { names: names.get(batchId ?? id), lost: lost.get(id) ?? 0, typicalMinor }) }
   }

@@ -117,7 +117,9 @@ export const Approval = RecordOut('Approval', {
   signing: z.object({ approve: z.string(), reject: z.string() }).describe('The messages to sign, byte for byte.'),
   expires_at: TimeOut,
   created_at: TimeOut,
-  context: ApprovalContext.optional().describe('The context for the decision. Present only while the approval is pending.'),
+  context: ApprovalContext.optional().describe(
+    'The context for the decision. In a list, present only while the approval is pending.',
+  ),
   decision_now: Decision.optional().describe(
     'The decision that current rules and usage would give now. Present only when reading a pending approval of a single payment. `payment.decision` is the decision that required the approval.',
   ),
@@ -128,7 +130,7 @@ export const Approval = RecordOut('Approval', {
     })
     .optional()
     .describe(
-      'The error that approving would return now, because of a freeze or a disabled capability. Present only while the approval is pending. Rejecting is still possible. In lists, only freezes of your account and of the workspace are reported.',
+      'The error that approving would return now, because of a freeze or a disabled capability. Stops of the beneficiary and of the requester refuse only the last required approval. Present only while the approval is pending. Rejecting is still possible. In lists, only freezes of your account and of the workspace are reported.',
     ),
 })
 export type Approval = z.output<typeof Approval>
