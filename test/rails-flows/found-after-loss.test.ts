@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { inTx } from '../../src/db/client.ts'
 import { statementCsv } from '../../src/dev/sandbox/control.ts'
+import { sendingRails } from '../../src/lib/rail-names.ts'
+import { resumeRail } from '../../src/modules/exceptions/pauses-service.ts'
 import { reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
 import { newBeneficiary } from '../harness/money.ts'
 import { approve, bank, type LossScene, operator, paybill, phone, startLossScene } from './loss-scene.ts'
@@ -149,6 +152,32 @@ test('a loss is not ended while no statement was compared since, but for a reaso
   expect(statements_not_compared.sort()).toEqual(['MPESA', 'PESALINK'])
   const { body } = await (await scene.admin()).get('/v1/admin/audit-log?action=admin.resume_rail')
   expect(body.data[0].after).toMatchObject({ reason: 'nothing was sent that day', not_compared: ['MPESA', 'PESALINK'] })
+})
+
+test('the loss of a restore ends with the last pause: it neither vouches for a later loss nor stops later payments', async () => {
+  const beneficiary_id = await newBeneficiary(scene.person.api, paybill('600951'))
+  const request = async () => (await scene.person.api.post('/v1/payments', { beneficiary_id, amount_minor: '300000' })).body
+  const restore = async () => {
+    expect(await scene.resume()).toMatchObject({ rails: 'paused' })
+    await compareAll()
+    for (const rail of sendingRails) await inTx(scene.now.deps.db, (tx) => resumeRail(tx, operator, rail))
+  }
+  await restore()
+  // A line compared long after the restore is no payment that the restore lost.
+  scene.now.clock.advance(86_400)
+  const time = scene.now.clock.now().toISOString().slice(0, 19).replace('T', ' ')
+  await reconcileStatement(scene.now.deps, operator, {
+    source: 'MPESA',
+    text: `Receipt No.,Completion Time,Transaction Status,Paid In,Withdrawn\nSTRANGER1,${time},Completed,,-3000.00\n`,
+  })
+  const payment = await request()
+  await pass(scene.now, 60)
+  expect(await scene.statusOf(payment)).toBe('succeeded')
+
+  await scene.losing(async () => undefined)
+  await scene.noticeLoss()
+  await expect(scene.resume()).rejects.toThrow(/No statement of .*MPESA.* was compared since the loss/)
+  await scene.resume('a test')
 })
 
 test('who approves is told before that a payment may have been paid, and how many of a batch', async () => {

@@ -1,4 +1,4 @@
-import { and, eq, isNull, lte, ne, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, lte, ne, sql } from 'drizzle-orm'
 import { type Database, type Db, inTx, statement, type Tx } from '../../db/client.ts'
 import type { LossCause } from '../../db/loss-detection.ts'
 import { prepare } from '../../db/prepare.ts'
@@ -43,7 +43,18 @@ export const pauseRail = async (
   return added
 }
 
-/** Ends an operator's pause. `resumeAfterLoss` ends the pauses of the service itself. */
+/** `after`: only losses noticed after this time. */
+const closeLosses = prepareWrite('write_losses.close', { at: 'timestamptz', by: 'text', after: 'timestamptz?' }, (orm, param) =>
+  orm
+    .update(writeLosses)
+    .set({ endedAt: param.at, endedBy: param.by })
+    .where(and(isNull(writeLosses.endedAt), param.after && gt(writeLosses.noticedAt, param.after))),
+)
+
+/**
+ * Ends an operator's pause. `resumeAfterLoss` ends the pauses of the service itself. A loss ends with the last pause that began
+ * when it was noticed or later, because after a restore only the operator's pauses hold the rails.
+ */
 export const resumeRail = async (tx: Tx, operator: Operator, rail: SendingRail): Promise<void> => {
   const removed = await tx.run(removePause, { rail })
   if (removed.length === 0) {
@@ -51,6 +62,10 @@ export const resumeRail = async (tx: Tx, operator: Operator, rail: SendingRail):
     throw loss ? new Refusal('conflict', { message: `The rail is stopped: ${loss.reason}.` }) : notFound()
   }
   audit(tx, operator, 'admin.resume_rail', { subject: newId(), after: { rail } })
+  const [after = null] = (await listPauses(tx))
+    .map(({ pausedAt }) => pausedAt)
+    .toSorted((one, other) => Number(other) - Number(one))
+  await tx.run(closeLosses, { at: tx.at, by: nameOfOperator(operator), after })
 }
 
 /** Records a loss: payments requested before this time count as possibly sent. */
@@ -115,9 +130,6 @@ export const declareLoss = async ({ db, alerts, rails: adapters }: Pick<Parts, '
   await makeWaitingUnknown(db, timerOperator, at, rails)
 }
 
-const closeLosses = prepareWrite('write_losses.close', { at: 'timestamptz', by: 'text' }, (orm, param) =>
-  orm.update(writeLosses).set({ endedAt: param.at, endedBy: param.by }).where(isNull(writeLosses.endedAt)),
-)
 const endLoss = prepareWrite('restore.end_loss', {}, (orm) =>
   orm.delete(railPauses).where(ne(railPauses.cause, 'operator')).returning({ rail: railPauses.rail }),
 )
@@ -126,7 +138,7 @@ const endLoss = prepareWrite('restore.end_loss', {}, (orm) =>
 const notComparedSinceLoss = statement('restore.not_compared')`
   select p.provider, p.number from unnest($1::text[], $2::text[]) as p(provider, number) where not exists (
      select from reconciliations r where r.provider = p.provider and r.requested_by like 'shell:%'
-       and r.created_at >= (select min(noticed_at) from write_losses where ended_at is null)
+       and r.created_at >= (select max(noticed_at) from write_losses where ended_at is null)
        and (p.number is null or replace(split_part(r.account, ',', 1), ' ', '') = replace(p.number, ' ', '')
          or (r.account is null and (select count(*) from unnest($1::text[]) as o(provider) where o.provider = p.provider) = 1)))
      and exists (select from rail_pauses where cause <> 'operator')`
@@ -147,7 +159,7 @@ export const resumeAfterLoss = (db: Database, operator: Operator, accounts: read
         message: `No statement of ${notCompared.join(', ')} was compared since the loss. A payment that was lost, and is asked for again, may be paid twice. Compare it (npm run admin -- reconcile <file>), or say why not with --reason.`,
       })
     const resumed = (await tx.run(endLoss, {})).map(({ rail }) => rail)
-    if (resumed.length > 0) await tx.run(closeLosses, { at: tx.at, by: nameOfOperator(operator) })
+    if (resumed.length > 0) await tx.run(closeLosses, { at: tx.at, by: nameOfOperator(operator), after: null })
     for (const rail of resumed)
       audit(tx, operator, 'admin.resume_rail', {
         subject: newId(),
