@@ -153,8 +153,8 @@ test('a payment that the statement lacks is a difference with advice', async () 
 })
 
 describe('a statement that an administrator uploads', () => {
-  const upload = (statement: string, options = {}) =>
-    administered.admin.api.post('/v1/admin/reconciliations', { source: 'portal.csv', statement }, options)
+  const upload = (statement: string, options = {}, source = 'portal.csv') =>
+    administered.admin.api.post('/v1/admin/reconciliations', { source, statement }, options)
   const header = 'Receipt No.,Completion Time,Transaction Status,Paid In,Withdrawn,A/C No.\n'
 
   test('lists what differs, once, and is evidence of nothing: no money, no payment and no deposit follows from it', async () => {
@@ -187,6 +187,34 @@ describe('a statement that an administrator uploads', () => {
     for (const { id: difference } of await open('/v1/admin/reconciliation-differences'))
       await administered.admin.api.post(`/v1/admin/reconciliation-differences/${difference}/resolve`, { note: 'read' })
     expect(await findBreaches(service)).toEqual([])
+  })
+
+  test('is not taken for a comparison by the service, whatever its source is called', async () => {
+    const own = async () =>
+      (await administered.admin.api.get('/v1/admin/reconciliations?limit=100')).body.data.filter(
+        ({ requested_by }: Json) => requested_by === 'timer',
+      )
+    const compare = async () => {
+      await requestBalances(service.deps)
+      await service.settle()
+      await reconcilePaidIn(service.deps)
+    }
+    nextDayAt(4)
+    await compare()
+    const before = await own()
+    await pay(person, { payment_rail: 'MPESA_B2C', destination: '254722000028' })
+    await service.settle()
+    nextDayAt(4)
+    for (const source of ['balance', 'provider'])
+      expect((await upload(`${header}NAMED${source},2026-03-04 20:00:00,Completed,1.00,,\n`, {}, source)).status).toBe(201)
+    await compare()
+    const sources = (await own()).slice(0, -before.length).map(({ source, differences }: Json) => [source, differences])
+    expect(sources.sort()).toEqual([
+      ['balance', 0],
+      ['provider', 0],
+    ])
+    for (const { id } of await open('/v1/admin/reconciliation-differences'))
+      await administered.admin.api.post(`/v1/admin/reconciliation-differences/${id}/resolve`, { note: 'read' })
   })
 
   test('is replayed by its Idempotency-Key, in the audit log, refused with the reason if it is none, and only for administrators', async () => {

@@ -16,7 +16,7 @@ import { byChunks } from '../../../lib/lists.ts'
 import { formatMinor, type Minor } from '../../../lib/money.ts'
 import type { Provider } from '../../../lib/rail-names.ts'
 import { alertAfterCommit } from '../../alerts.ts'
-import { nameOfOperator, type Operator } from '../../operators.ts'
+import { nameOfOperator, type Operator, timerOperator } from '../../operators.ts'
 import { presentSubject } from '../../suspense/schema.ts'
 import { type Finding, recordAllSuspense } from '../../suspense/service.ts'
 import { resolvePayment } from '../resolve-payment.ts'
@@ -32,15 +32,19 @@ export type ReconciliationRecord = typeof reconciliations.$inferSelect
 type RecordedDifference = Difference & { id: Uuid }
 export type DifferenceRecord = typeof reconciliationDifferences.$inferSelect
 
+/** Comparisons by the service itself. A file or an upload may have the same source, because people name those. */
+export const isByService = eq(reconciliations.requestedBy, nameOfOperator(timerOperator))
+
 const newest = prepare('reconciliation.newest', { provider: 'text', source: 'text' }, (orm, param) =>
   orm
     .select()
     .from(reconciliations)
-    .where(and(eq(reconciliations.provider, param.provider), eq(reconciliations.source, param.source)))
+    .where(and(eq(reconciliations.provider, param.provider), eq(reconciliations.source, param.source), isByService))
     .orderBy(desc(reconciliations.id))
     .limit(1),
 )
 
+/** The newest comparison by the service itself. */
 export const findComparison = (
   db: Db,
   provider: ReconciliationRecord['provider'],

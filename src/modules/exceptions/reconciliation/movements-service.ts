@@ -14,7 +14,7 @@ import type { Provider } from '../../../lib/rail-names.ts'
 import { receiptKey } from '../../../lib/text.ts'
 import { nameOfOperator, type Operator } from '../../operators.ts'
 import { findReceiptHolders, receiptTaken } from '../../suspense/receipts-service.ts'
-import { balanceSource, closeOpen } from './differences.ts'
+import { balanceSource, closeOpen, isByService } from './differences.ts'
 import { type NameMovement, ProviderMovement } from './schema.ts'
 import type { StatementLine } from './statement-rules.ts'
 
@@ -82,6 +82,7 @@ const differenceAt = prepare('movements.difference', { provider: 'text', movedAt
         eq(reconciliationDifferences.kind, 'balance_differs'),
         eq(reconciliations.provider, param.provider),
         eq(reconciliations.source, balanceSource),
+        isByService,
         lte(reconciliations.periodStart, param.movedAt),
         gte(reconciliations.periodEnd, param.movedAt),
       ),

@@ -35,6 +35,7 @@ type Compared = Pick<Comparison, 'provider' | 'source' | 'account' | 'content'> 
   rails: readonly AnyRail[]
   lines: readonly StatementLine[]
   period: Period
+  /** Only for the provider's own list: lines that it has just outside the period. */
   listedOutside?: readonly StatementLine[]
   book?: Book
 }
@@ -122,7 +123,8 @@ const reconcileLines = async (deps: Parts, operator: Operator, statement: Compar
   // statement, are left out, because such a deposit could be booked twice.
   const { lines } = await withoutNamed(deps.db, statement.provider, statement.lines)
   const receipted = lines.flatMap(({ receipt, ...line }) => (receipt === null ? [] : [{ ...line, receipt }]))
-  await recordListedDeposits(deps, statement.provider, receipted, statement.source === providerSource ? 'list' : 'statement')
+  const isList = statement.listedOutside !== undefined
+  await recordListedDeposits(deps, statement.provider, receipted, isList ? 'list' : 'statement')
   const earlier = await findSameContent(deps.db, statement)
   if (earlier) {
     if ((await takeEvidence(deps, operator, earlier)) === 0) throw alreadyReconciled()
@@ -130,7 +132,7 @@ const reconcileLines = async (deps: Parts, operator: Operator, statement: Compar
   }
   const comparison = await compareLines(deps.db, deps, statement)
   const run = await inTx(deps.db, (tx) => recordComparison(tx, operator, comparison))
-  if (statement.source === providerSource && run.totals.unproven !== undefined)
+  if (isList && run.totals.unproven !== undefined)
     deps.alerts.raise('reconciliation_difference', { subject: 'reconciliation', id: run.id, code: 'nothing_listed' })
   await takeEvidence(deps, operator, run)
   return run
@@ -164,7 +166,7 @@ const compareLines = async (
   const result = withMatched(match(lines, ofPeriod, deps.config.CURRENCY, book), named)
   const feesMinor = inPeriod.reduce((sum, { status, feeMinor }) => (isPaid(status) ? sum + feeMinor : sum), 0n)
   // An empty list proves nothing against our books, because the account may not be registered for the list.
-  if (statement.source === providerSource && statement.lines.length === 0 && result.differences.length > 0) {
+  if (statement.lines.length === 0 && result.differences.length > 0) {
     const unproven = `The provider listed nothing, and our books have ${counted(inPeriod.length)} of that day. If it always lists nothing, the account is not registered for this list: run npm run admin -- rails register.`
     return {
       ...statement,
