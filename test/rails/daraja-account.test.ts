@@ -29,6 +29,11 @@ test('the queried balance is the money that came in less the money that went out
   expect((held?.availableMinor ?? 0n) - (left?.availableMinor ?? 0n)).toBe(70_000n)
 })
 
+test('the balance of a paybill that only receives deposits is queried too', () => {
+  const deposits = { shortcode: '600777', version: '2', pullNumber: null } as const
+  expect(rails.daraja({ deposits }).account.numbers).toEqual(['174379', payingOut, '600997', '600777'])
+})
+
 test.each([
   ['a failure', { Result: { ResultCode: 2001, ResultDesc: 'no' } }],
   ['nothing', undefined],

@@ -36,7 +36,9 @@ const readBalances = (body: unknown): AccountBalance[] | undefined => {
 }
 
 const createAccount = (options: DarajaOptions, send: Send, credential: string): OrganisationAccount => ({
-  numbers: [...new Set([options.shortcode, options.b2cShortcode, options.b2bShortcode])].flatMap((number) => number ?? []),
+  numbers: [...new Set([options.shortcode, options.b2cShortcode, options.b2bShortcode, options.deposits?.shortcode])].flatMap(
+    (number) => number ?? [],
+  ),
   requestBalances: async (number, { result, timeout }) =>
     readSubmission(
       await send('/mpesa/accountbalance/v1/query', {
