@@ -4,11 +4,13 @@ import { advanceClearing } from '../../src/ledger/clearing.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { traceByProviderName } from '../../src/modules/attempts/attempt.ts'
 import { requestBalances } from '../../src/modules/exceptions/reconciliation/balances.ts'
+import { lockProvider } from '../../src/modules/exceptions/reconciliation/movements-service.ts'
 import { reconcilePaidIn, reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { recordSuspense } from '../../src/modules/suspense/service.ts'
 import { type Administered, startAdministered } from '../admin/administrators.ts'
 import type { Json } from '../harness/client.ts'
+import { waitingForLock } from '../harness/lock-waits.ts'
 import { credit, newBeneficiary, unguarded } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
@@ -564,6 +566,17 @@ describe("the provider's balance of the organisation's accounts", () => {
     expect(listed.map(({ amount_minor }: Json) => amount_minor)).toEqual(['15000', '45000', '1000', '50000'])
     expect(listed[3].reconciliation_id).toBe(known.id)
 
+    // It is counted once, even if it is named after a person resolved the difference, or is older than the first comparison.
+    await payWithoutUs(70_000n)
+    const old = { amount_minor: '70000', moved_at: service.clock.now().toISOString() }
+    const resolved = await nextMorning()
+    for (const { id } of await open('/v1/admin/reconciliation-differences'))
+      await administered.admin.api.post(`/v1/admin/reconciliation-differences/${id}/resolve`, { note: 'a transfer' })
+    expect((await name(old)).body.reconciliation_id).toBe(resolved.id)
+    const oldest = (await runs()).at(-1)
+    expect((await name({ ...old, moved_at: '2026-01-01T00:00:00Z' })).body.reconciliation_id).toBe(oldest.id)
+    expect(await nextMorning()).toMatchObject(agrees)
+
     const ours = service.sandbox.movements().filter((moved) => moved.receipt === receipt)
     expect(await reconcile(statementCsv(ours, 'MPESA'))).toMatchObject({
       matched: 1,
@@ -647,6 +660,58 @@ describe("the provider's balance of the organisation's accounts", () => {
     ).toHaveLength(1)
     await service.settle()
     expect(await runs()).toMatchObject([agrees, ...known])
+  })
+
+  test('is compared once when the last answers of two rounds arrive together', async () => {
+    const { stated_minor } = await nextMorning()
+    const { rails } = service.deps
+    const { MPESA } = rails.accounts
+    if (!MPESA) throw new Error('M-PESA is connected')
+    const rounds: string[][] = []
+    nextDayAt(4)
+    for (let round = 0; round < 2; round += 1) {
+      const urls: string[] = []
+      rounds.push(urls)
+      const account: typeof MPESA = {
+        ...MPESA,
+        requestBalances: async (_, { result }) => {
+          urls.push(result)
+          return { kind: 'accepted', provider: { request: null, conversation: null } }
+        },
+      }
+      await requestBalances({ ...service.deps, rails: { ...rails, accounts: { MPESA: account } } })
+      service.clock.advance(600)
+    }
+    const before = await runs()
+    const answer = (url: string | undefined, minor = '0') => {
+      const Value = `Working Account|KES|${minor}|${minor}|0.00|0.00&Charges Paid Account|KES|0.00|0.00|0.00|0.00`
+      const ResultParameters = { ResultParameter: { Key: 'AccountBalance', Value } }
+      return deliver(url ?? '', { Result: { ResultCode: 0, ResultParameters } })
+    }
+    for (const [, ...others] of rounds) for (const url of others) await answer(url)
+    let answered: Promise<unknown> | undefined
+    await service.deps.db.transaction(async (tx) => {
+      await lockProvider(tx, 'MPESA')
+      answered = Promise.all(rounds.map(([url]) => answer(url, (BigInt(stated_minor) / 100n).toString())))
+      for (let waiting = 0; waiting < 2; ) waiting = (await service.deps.db.query(`select from ${waitingForLock}`)).length
+    })
+    await answered
+    await service.settle()
+    expect((await runs()).slice(0, -before.length)).toMatchObject([{ ...agrees, lines: 6, matched: 6 }])
+  })
+
+  test('that is negative says so', async () => {
+    await nextMorning()
+    const settle = await fetch(`${service.sandboxUrl}/control/settlements`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ account: '600998', amount_minor: '1000000000000000' }),
+    })
+    expect(settle.status).toBe(204)
+    const { id, stated_minor } = await nextMorning()
+    expect(stated_minor).toMatch(/^-/)
+    const { data } = (await administered.admin.api.get(`/v1/admin/reconciliation-differences?reconciliation_id=${id}`)).body
+    expect(data[0].reason).toMatch(/hold KES -[\d,]+\.\d\d, and KES [\d,]+\.\d\d was expected/)
   })
 })
 

@@ -11,14 +11,13 @@ import { paidPaymentsSql, underWayPaymentsSql } from '../../../db/transitions.ts
 import { advanceClearing, type Clearing, readClearing } from '../../../ledger/clearing.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { only } from '../../../lib/lists.ts'
-import { type Minor, sumOf } from '../../../lib/money.ts'
+import { displayAmount, type Minor, sumOf } from '../../../lib/money.ts'
 import { type Provider, providers, railsOf } from '../../../lib/rail-names.ts'
 import { nairobiMidnight, parseJson } from '../../../rails/fields.ts'
 import type { DeliveryKind } from '../../../rails/rail.ts'
 import { timerOperator } from '../../operators.ts'
 import type { Parts } from '../../parts.ts'
 import { balanceSource, findComparison, recordComparison } from './differences.ts'
-import { amountText } from './explanations.ts'
 import { countIn, lockProvider, type MovementRecord, readUncounted } from './movements-service.ts'
 import type { Match } from './rules.ts'
 
@@ -71,7 +70,7 @@ const compareBalance = (known: Range | null, look: Look, accounts: number, curre
     attemptId: null,
     bookedMinor,
     statedMinor,
-    reason: `The provider's accounts hold ${amountText(statedMinor, currency)}, and ${amountText(bookedMinor, currency)} was expected from the last comparison and our books.`,
+    reason: `The provider's accounts hold ${displayAmount(statedMinor, currency)}, and ${displayAmount(bookedMinor, currency)} was expected from the last comparison and our books.`,
     action:
       "Look in the organisation's statement for transfers to or from the bank, a settlement of charges, and money that no payment here requested. Name a transfer or a settlement: comparisons know it from then on. For anything else import the statement: what the books lack becomes a difference of its own.",
   } as const
@@ -154,13 +153,13 @@ const compareRound = async (tx: Tx, config: Config, round: readonly (typeof bala
   const [oldest] = round
   if (!oldest || round.some(({ answeredAt }) => answeredAt === null)) return
   const { provider } = oldest
+  await lockProvider(tx, provider)
   const last = await findComparison(tx, provider, balanceSource)
   // Results of several rounds may arrive late. One comparison is enough.
   if (last && last.createdAt >= oldest.requestedAt) return
   // A process of an earlier release received some of the answers with the charges included. The query is sent again.
   if (round.some(({ chargesAccountMinor }) => chargesAccountMinor === null)) return
   const known = knownBy(last?.totals ?? {})
-  await lockProvider(tx, provider)
   // In this order, a payment that ends between the two reads still counts as in transit.
   const underWay = await readUnderWay(tx, railsOf(provider))
   const answered = await readClearing(tx, provider)

@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, isNull, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, gte, isNull, lte, sql } from 'drizzle-orm'
 import { type Db, first, statement, type Tx } from '../../../db/client.ts'
 import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
@@ -9,7 +9,7 @@ import type { PageRequest } from '../../../http/pagination.ts'
 import { presenter } from '../../../http/presenter.ts'
 import { conflict, invalidFields } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
-import { formatMinor, type Minor, sumOf } from '../../../lib/money.ts'
+import { formatMinor, sumOf } from '../../../lib/money.ts'
 import type { Provider } from '../../../lib/rail-names.ts'
 import { receiptKey } from '../../../lib/text.ts'
 import { nameOfOperator, type Operator } from '../../operators.ts'
@@ -64,33 +64,46 @@ export const countIn = (tx: Tx, reconciliationId: Uuid, movements: readonly Pick
   for (const { id } of movements) updateRow(tx, providerMovements, { id }, { reconciliationId })
 }
 
-/** The open balance difference whose period includes the movement's time. */
-const differenceAt = prepare('movements.difference', { provider: 'text', movedAt: 'timestamptz' }, (orm, param) =>
+/** The balance comparison whose period has this time, or the first one if it is later, with its difference. */
+const comparisonAt = prepare('movements.comparison', { provider: 'text', movedAt: 'timestamptz' }, (orm, param) =>
   orm
     .select({
-      id: reconciliationDifferences.id,
       reconciliationId: reconciliations.id,
+      periodStart: reconciliations.periodStart,
       comparedAt: reconciliations.createdAt,
+      differenceId: reconciliationDifferences.id,
       statedMinor: reconciliationDifferences.statedMinor,
       bookedMinor: reconciliationDifferences.bookedMinor,
     })
-    .from(reconciliationDifferences)
-    .innerJoin(reconciliations, eq(reconciliations.id, reconciliationDifferences.reconciliationId))
+    .from(reconciliations)
+    .leftJoin(
+      reconciliationDifferences,
+      and(
+        eq(reconciliationDifferences.reconciliationId, reconciliations.id),
+        eq(reconciliationDifferences.kind, 'balance_differs'),
+      ),
+    )
     .where(
       and(
-        isNull(reconciliationDifferences.resolvedAt),
-        eq(reconciliationDifferences.kind, 'balance_differs'),
         eq(reconciliations.provider, param.provider),
         eq(reconciliations.source, balanceSource),
         isByService,
-        lte(reconciliations.periodStart, param.movedAt),
-        gte(reconciliations.periodEnd, param.movedAt),
+        gt(reconciliations.periodEnd, param.movedAt),
       ),
     )
-    .orderBy(desc(reconciliationDifferences.id))
-    .limit(1)
-    .for('update', { of: reconciliationDifferences }),
+    .orderBy(asc(reconciliations.id))
+    .limit(1),
 )
+
+/**
+ * The comparison whose result includes the movement already: it reported a difference, resolved or not, from which the next one
+ * starts, or it is the first one, which starts from everything before it.
+ */
+const findCounting = async (tx: Tx, provider: Provider, movedAt: Date) => {
+  const compared = await first(tx, comparisonAt, { provider, movedAt })
+  return compared && (compared.differenceId !== null || movedAt < compared.periodStart) ? compared : undefined
+}
+
 const namedSince = prepare('movements.named_since', { reconciliationId: 'uuid', since: 'timestamptz' }, (orm, param) =>
   orm
     .select({ amountMinor: providerMovements.amountMinor })
@@ -98,14 +111,17 @@ const namedSince = prepare('movements.named_since', { reconciliationId: 'uuid', 
     .where(and(eq(providerMovements.reconciliationId, param.reconciliationId), gte(providerMovements.createdAt, param.since))),
 )
 
-type Seen = { reconciliationId: Uuid; comparedAt: Date; statedMinor: Minor | null; bookedMinor: Minor | null }
+type Counting = NonNullable<Awaited<ReturnType<typeof findCounting>>>
 
 /** Whether the movements named since the difference, including this one, add up to it. */
-const isExplained = async (tx: Tx, { reconciliationId, comparedAt: since, statedMinor, bookedMinor }: Seen): Promise<boolean> => {
+const isExplained = async (
+  tx: Tx,
+  { reconciliationId, comparedAt: since, statedMinor, bookedMinor }: Counting,
+): Promise<boolean> => {
   return sumOf(await tx.run(namedSince, { reconciliationId, since })) === (statedMinor ?? 0n) - (bookedMinor ?? 0n)
 }
 
-/** The movement explains an earlier difference, or else the next comparison expects it. */
+/** The movement is part of an earlier comparison, whose difference it may explain, or else the next comparison expects it. */
 export const nameMovement = async (tx: Tx, operator: Operator, named: NameMovement): Promise<MovementRecord> => {
   const { provider, direction, kind, note, account = null, provider_receipt: receipt = null } = named
   if (kind === 'charges' && direction === 'in') throw invalidFields({ path: 'direction', message: 'of charges is out' })
@@ -115,16 +131,17 @@ export const nameMovement = async (tx: Tx, operator: Operator, named: NameMoveme
   const [holder] = receipt === null ? [] : await findReceiptHolders(tx, [{ rail: provider, direction, receipt, except: id }])
   if (holder) throw receiptTaken(receipt, holder)
   const amountMinor = direction === 'in' ? named.amount_minor : -named.amount_minor
-  const seen = await first(tx, differenceAt, { provider, movedAt: named.moved_at })
+  const counting = await findCounting(tx, provider, named.moved_at)
   const movement: MovementRecord = {
     ...{ id, provider, account, kind, receipt, amountMinor, note, movedAt: named.moved_at },
-    ...{ namedBy: nameOfOperator(operator), reconciliationId: seen?.reconciliationId ?? null, createdAt: tx.at },
+    ...{ namedBy: nameOfOperator(operator), reconciliationId: counting?.reconciliationId ?? null, createdAt: tx.at },
   }
   if (!(await insertOnce(tx, providerMovements, movement)))
     throw conflict('This movement is already recorded.', 'already_recorded')
   const { id: _, reconciliation_id: __, ...after } = presentMovement(movement)
   audit(tx, operator, 'admin.name_movement', { subject: id, after })
-  if (seen && (await isExplained(tx, seen))) await closeOpen(tx, operator, seen.id, note)
+  const differenceId = counting?.differenceId
+  if (differenceId && (await isExplained(tx, counting))) await closeOpen(tx, operator, differenceId, note)
   return movement
 }
 
