@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { statementCsv } from '../../src/dev/sandbox/control.ts'
 import { advanceClearing } from '../../src/ledger/clearing.ts'
+import { newDepositCode } from '../../src/lib/deposit-code.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { traceByProviderName } from '../../src/modules/attempts/attempt.ts'
 import { requestBalances } from '../../src/modules/exceptions/reconciliation/balances.ts'
@@ -944,6 +945,26 @@ describe('what a statement shows and the service does not book', () => {
     await reconcile()
     expect(await differencesOf(id)).toHaveLength(2)
     expect((await paymentOf(person, id)).status).toBe('unknown')
+  })
+
+  test('of a payment that came back, is its return and no deposit, although the account number at the payee reads as a code', async () => {
+    const account_reference = newDepositCode()
+    const beneficiary_id = await newBeneficiary(person.api, {
+      payment_rail: 'MPESA_B2B',
+      destination: '400209',
+      account_reference,
+    })
+    const header = 'Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn,Linked Transaction ID,A/C No.\n'
+    for (const isLinked of [true, false]) {
+      const { id } = (await person.api.post('/v1/payments', { beneficiary_id, amount_minor: '150000' })).body
+      await service.settle()
+      const { provider_receipt } = await paymentOf(person, id)
+      const time = service.clock.now().toISOString().slice(0, 19).replace('T', ' ')
+      const [receipt, linked] = isLinked ? ['RVSLCODE01', provider_receipt] : [provider_receipt, '']
+      await reconcile(`${header}${receipt},${time},Pay Bill reversal,Completed,1500.00,,${linked},${account_reference}\n`)
+      expect((await paymentOf(person, id)).status).toBe('returned')
+    }
+    expect(await service.deps.db.query('select from deposits where reference = $1', [account_reference])).toEqual([])
   })
 
   test('of a payment of which another amount came back, stays open', async () => {

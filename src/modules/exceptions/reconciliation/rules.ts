@@ -66,6 +66,10 @@ const largest = (lines: readonly StatementLine[]): StatementLine | undefined =>
 const headOf = (all: readonly StatementLine[]): StatementLine | undefined =>
   largest(all.filter((each) => each.isCharge !== true)) ?? largest(all)
 
+/** Whether the line names the receipt of another transaction, which it undoes. */
+export const isUndoing = ({ linked, receipt, isCharge }: Pick<StatementLine, 'isCharge' | 'linked' | 'receipt'>): boolean =>
+  linked !== undefined && isCharge !== true && !isSameReceipt(linked, receipt)
+
 const indexBy = (booked: readonly Booked[], namesOf: (ours: Booked) => readonly (string | null)[]): Map<string, Booked> =>
   new Map(booked.flatMap((each) => namesOf(each).flatMap((name) => (name === null ? [] : [[name, each] as const]))))
 
@@ -176,11 +180,7 @@ export const match = (
     return payout === deposit ? receiptKey(line.receipt) : `${receiptKey(line.receipt)} ${sideOf(line)}`
   }
   const transactions = [...Map.groupBy(lines, keyOf).values()]
-  const undoing = Map.groupBy(
-    lines.filter(({ linked, receipt, isCharge }) => linked && !isCharge && !isSameReceipt(linked, receipt)),
-    ({ linked = '' }) => receiptKey(linked),
-  )
-  const isUndoing = (line: StatementLine): boolean => undoing.get(receiptKey(line.linked ?? ''))?.includes(line) ?? false
+  const undoing = Map.groupBy(lines.filter(isUndoing), ({ linked = '' }) => receiptKey(linked))
   const evened = new Set<StatementLine>()
   const undoes = (line: StatementLine): StatementLine | undefined =>
     undoing.get(receiptKey(line.receipt ?? ''))?.find((each) => each.amountMinor === -line.amountMinor && !evened.has(each))

@@ -24,7 +24,7 @@ import {
 import { takeEvidence } from './evidence-service.ts'
 import { withoutNamed } from './movements-service.ts'
 import type { Book, Booked } from './outcome-offers.ts'
-import { type Match, match, withMatched, withoutEffect } from './rules.ts'
+import { isUndoing, type Match, match, withMatched, withoutEffect } from './rules.ts'
 import { readInChunks, type Statement, type StatementLine, type StatementSettings, squeezed } from './statement-rules.ts'
 
 /** Bookings this long outside a statement's period are compared too, because completions reach us late. */
@@ -120,9 +120,11 @@ export const reportStatement = async (
 
 const reconcileLines = async (deps: Parts, operator: Operator, statement: Compared): Promise<ReconciliationRecord> => {
   // Records deposits whose notifications were lost, so that these are no differences. Lines without a receipt, as in a bank's own
-  // statement, are left out, because such a deposit could be booked twice.
+  // statement, are left out, because such a deposit could be booked twice. So are lines that undo another transaction.
   const { lines } = await withoutNamed(deps.db, statement.provider, statement.lines)
-  const receipted = lines.flatMap(({ receipt, ...line }) => (receipt === null ? [] : [{ ...line, receipt }]))
+  const receipted = lines.flatMap(({ receipt, ...line }) =>
+    receipt === null || isUndoing({ receipt, ...line }) ? [] : [{ ...line, receipt }],
+  )
   const isList = statement.listedOutside !== undefined
   await recordListedDeposits(deps, statement.provider, receipted, isList ? 'list' : 'statement')
   const earlier = await findSameContent(deps.db, statement)
