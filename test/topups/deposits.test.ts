@@ -1,15 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { clearingTotals } from '../../dashboard/src/pages/reconciliation/clearing.ts'
+import { inTx } from '../../src/db/client.ts'
 import { statementCsv } from '../../src/dev/sandbox/control.ts'
 import { trialBalance } from '../../src/ledger/reports.ts'
 import { newDepositCode, readDepositCode } from '../../src/lib/deposit-code.ts'
+import { formatId, newId, parseId } from '../../src/lib/ids.ts'
 import { findLostDeposits, settleDeposits } from '../../src/modules/deposits/deposit.ts'
 import { checkRegistrations, depositUrls, registerAtEmulator, registerDeposits } from '../../src/modules/deposits/receive.ts'
 import { reconcilePaidIn, reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
+import { resolveSuspense } from '../../src/modules/suspense/service.ts'
 import type { Console } from '../../src/operate/admin/console.ts'
 import { railCommands } from '../../src/operate/admin/rails.ts'
 import { type Administered, startAdministered } from '../admin/administrators.ts'
+import type { Json } from '../harness/client.ts'
 import { unguarded } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -483,6 +487,25 @@ describe('money under a reference that nothing here has', () => {
     expect(await balanceOf(person)).toEqual({ available: '500000', held: '0' })
     expect((await assign(item.id, { account_id: person.accountId })).status).toBe(409)
     expect(await balanceOf(person)).toEqual({ available: '500000', held: '0' })
+  })
+  test('is compared without a top-up, and matches both its lines once an administrator has sent it back', async () => {
+    const differences = async (line: string) => {
+      const header = 'Receipt No.,Completion Time,Transaction Status,Paid In,Withdrawn,Linked Transaction ID\n'
+      const text = `${header}SGHSTRAY19,2026-03-04 12:00:00,Completed,${line}\n`
+      const run = await reconcileStatement(service.deps, shellOperator('a test'), { source: 'portal.csv', text })
+      const path = `/v1/admin/reconciliation-differences?reconciliation_id=${formatId('reconciliation', run.id)}`
+      const { data } = (await administered.admin.api.get(path)).body
+      return data.filter((each: Json) => ['SGHSTRAY19', 'SGHBACK019'].includes(each.provider_receipt))
+    }
+    const item = await stray('SGHSTRAY19', '50.00')
+    expect(await differences('60.00,,')).toMatchObject([{ kind: 'amount_differs', topup_id: null }])
+    const back = { outcome: 'reversed', note: 'sent back in the portal' } as const
+    const [id, { db, config }] = [parseId('suspense', item.id), service.deps]
+    await inTx(db, (tx) => resolveSuspense(tx, config, shellOperator('another person'), id ?? newId(), back))
+    const reversal = 'SGHBACK019,2026-03-04 12:30:00,Completed,,-50.00,SGHSTRAY19'
+    expect(await differences(`50.00,,\n${reversal}`)).toEqual([])
+    const receipts = (await openSuspense()).map((each: Json) => each.provider_receipt)
+    expect(receipts).not.toContain('SGHBACK019')
   })
   test('is counted once in what the provider holds, as the dashboard sums it', async () => {
     const totals = async () => {

@@ -40,7 +40,9 @@ const bookedStatement = statement('reconciliation.booked')`
        or (t.provider_receipt is null and t.created_at <= $3 and t.completed_at >= $2))) or t.provider_receipt = any($4::text[])
      or t.id in (select subject_id from rail_attempts where reference = any($5::text[]) and send = 1))
    union all
-   select 'topup', coalesce(d.topup_id, d.id), d.rail, null, null, null, null, null, null, d.receipt, d.amount_minor, 0, 'succeeded', d.paid_at, null from deposits d
+   select case when d.topup_id is null then 'deposit' else 'topup' end, coalesce(d.topup_id, d.id), d.rail, null, null, null, null, null, null, d.receipt,
+     d.amount_minor, 0, case when s.outcome = 'reversed' then 'returned' else 'succeeded' end, d.paid_at, null
+   from deposits d left join suspense_items s on s.id = d.suspense_id and d.state = 'suspense'
    where d.rail = any($1::text[]) and d.state in ('credited', 'suspense') and (d.paid_at between $2 and $3 or d.receipt = any($4::text[]))`
 
 /** Times from JSON are strings. They are null if no attempt can have been sent. */

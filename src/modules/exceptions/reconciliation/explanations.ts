@@ -23,7 +23,7 @@ export const actionsOfOffers = {
   none: 'Read the lines of this amount, this payee or this payment, then resolve the payment with what they show.',
 } as const
 
-const nouns = { payment: 'payment', topup: 'top-up' } as const
+const nouns = { payment: 'payment', topup: 'top-up', deposit: 'deposit' } as const
 const nounOf = (ours: Booked | null): string => nouns[ours?.kind ?? 'payment']
 
 export type Explanation = { reason: string; action: string }

@@ -5,7 +5,8 @@ import { type Statement, type StatementLine, squeezed } from './statement-rules.
 
 /** A payment or top-up from our books. `amountMinor` is negative for money that went out, as in a statement. */
 export type Booked = {
-  kind: 'payment' | 'topup'
+  /** `deposit`: money in suspense that belongs to no top-up. */
+  kind: 'payment' | 'topup' | 'deposit'
   id: Uuid
   rail: AnyRail
   attemptId: Uuid | null

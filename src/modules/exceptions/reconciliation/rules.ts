@@ -112,7 +112,7 @@ export const match = (
     differences.push({
       kind,
       receipt: line?.receipt ?? ours?.receipt ?? null,
-      subject: ours && { kind: ours.kind, id: ours.id },
+      subject: ours && ours.kind !== 'deposit' ? { kind: ours.kind, id: ours.id } : null,
       attemptId: ours?.attemptId ?? null,
       bookedMinor: ours && isBooked(ours) && !isOther ? ours.amountMinor : null,
       statedMinor: line?.amountMinor ?? null,
