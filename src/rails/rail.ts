@@ -179,12 +179,15 @@ export type DepositNotification = {
   currency?: string
 }
 
+/** Money whose amount or time cannot be read, or that was not paid to us. `receipt`: null if it cannot be read either. */
+export type UnreadableNotification = { unreadable: true; receipt: string | null }
+
 export type DepositAdapter = {
   instructions: (code: string) => DepositInstructions
   /** Registers our URLs with the provider. Idempotent. Null if an operator enters them at the provider. */
   register: ((urls: DepositUrls) => Promise<DepositRegistration>) | null
-  /** Null if the body is not a deposit, undefined if it is unreadable. Never throws. */
-  readNotification: (body: unknown) => DepositNotification | null | undefined
+  /** Null if the body is not a deposit. Never throws. */
+  readNotification: (body: unknown) => DepositNotification | UnreadableNotification | null
 }
 
 export type ProviderRails<P extends Provider> = {

@@ -362,6 +362,32 @@ test('a notice of money that cannot be read is kept and waits in suspense, once;
   expect(await balanceOf(person)).toEqual({ available: '5000', held: '0' })
 })
 
+test('an unreadable notice is booked only under its receipt: money that the provider’s list has credited is not credited again', async () => {
+  const { instructions } = await ask()
+  const { receipt } = await payIn(instructions.account_number, { phone_number: '254711000001' })
+  const unreadable = (fields: object) =>
+    deliver(urlOf(), notice({ BillRefNumber: instructions.account_number, TransAmount: 'ten', ...fields }))
+  await unreadable({ TransID: receipt })
+  const [item] = await openSuspense()
+  expect(item).toMatchObject({ reason: 'unbookable_delivery', provider_receipt: receipt })
+  service.clock.advance(60)
+  await findLostDeposits(service.deps)
+  expect(await balanceOf(person)).toEqual({ available: '500000', held: '0' })
+  const enter = (id: string, more: object = {}) =>
+    administered.admin.api.post(`/v1/admin/suspense/${id}/amount`, { amount_minor: '10000', note: 'the portal', ...more })
+  expect((await enter(item.id)).body.details).toMatchObject({ reason: 'provider_receipt' })
+  expect((await enter(item.id, { provider_receipt: 'SGHOTHER01' })).body.details).toMatchObject({ param: 'provider_receipt' })
+
+  await unreadable({ TransID: 'no receipt' })
+  const [nameless] = await openSuspense()
+  expect(nameless).toMatchObject({ reason: 'unbookable_delivery', provider_receipt: null })
+  expect((await enter(nameless.id)).body.details).toMatchObject({ param: 'provider_receipt' })
+  expect((await enter(nameless.id, { provider_receipt: receipt })).body.details).toMatchObject({ reason: 'provider_receipt' })
+  const entered = await enter(nameless.id, { provider_receipt: 'SGHNAMED01' })
+  expect(entered).toMatchObject({ status: 200, body: { provider_receipt: 'SGHNAMED01', amount_minor: '10000', booked: true } })
+  expect(await balanceOf(person)).toEqual({ available: '500000', held: '0' })
+})
+
 test('a confirmation that could not be booked is booked by the next sweep', async () => {
   const { instructions } = await ask()
   await service.deps.db.query('alter table ledger_transfers rename to ledger_transfers_away')

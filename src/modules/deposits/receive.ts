@@ -45,9 +45,15 @@ const keepAsSuspense = (
     if ((await record(tx, kept.id)) !== undefined) keepUnread(tx, vault, kept)
   })
 
-const recordUnread = (tx: Tx, rail: DepositRail, body: string, deliveryId: Uuid): Promise<Uuid | undefined> => {
-  const receipt = `notice ${sha256(body).toString('hex').slice(0, 12)}`
-  const about = { receipt, deliveryId, isRepeated: true }
+/** The statement may list the money under its receipt, which then refuses to be booked again for this item. */
+const recordUnreadable = (
+  tx: Tx,
+  rail: DepositRail,
+  { receipt, body }: { receipt: string | null; body: string },
+  deliveryId: Uuid,
+): Promise<Uuid | undefined> => {
+  const digest = `notice ${sha256(body).toString('hex').slice(0, 12)}`
+  const about = { receipt, digest, deliveryId, isRepeated: true }
   return recordSuspense(tx, { ...about, rail, direction: 'in', reason: 'unbookable_delivery', book: false })
 }
 
@@ -56,21 +62,24 @@ type ReceivedNotification = { rail: DepositRail; notification: ReturnType<Deposi
 /** Answers once the notification is stored. If booking fails, the sweep retries it. */
 const confirm = async (deps: Parts, { rail, notification, body }: ReceivedNotification): Promise<object> => {
   if (notification === null) return deposits[rail].accepted
-  const id = notification && (await recordDeposit(deps, rail, notification, { source: 'notice', body }))
+  const isUnreadable = 'unreadable' in notification
+  const id = isUnreadable ? undefined : await recordDeposit(deps, rail, notification, { source: 'notice', body })
   if (id)
     await settleDeposit(deps.db, id).catch((error: unknown) =>
       deps.logger.error({ deposit: id, ...describeError(error) }, 'deposit not booked; it will be retried'),
     )
   else
     await keepAsSuspense(deps, body, (tx, deliveryId) =>
-      notification ? recordOtherAmount(tx, rail, notification, deliveryId) : recordUnread(tx, rail, body, deliveryId),
+      isUnreadable
+        ? recordUnreadable(tx, rail, { receipt: notification.receipt, body }, deliveryId)
+        : recordOtherAmount(tx, rail, notification, deliveryId),
     )
   return deposits[rail].accepted
 }
 
 const validate = async (deps: Parts, { rail, notification }: ReceivedNotification): Promise<object> => {
   const { accepted, unknownAccount } = deposits[rail]
-  if (!notification || unknownAccount === null) return accepted
+  if (!notification || 'unreadable' in notification || unknownAccount === null) return accepted
   const named = await findByReference(deps.db, notification.reference)
   const topup = named && (await findTopupById(deps.db, { id: named.topupId }))
   const isOpen = topup !== undefined && (await getHolderOf(deps.db, topup.workspaceId)).status !== 'closed'
@@ -88,8 +97,9 @@ export const answerDeposit = async (
   const adapter = rail && deps.rails.deposits[rail]
   if (rail && adapter && allowedSource) {
     const read = adapter.readNotification(parseJson(body))
-    const isForeign = read?.currency !== undefined && read.currency !== deps.config.CURRENCY
-    return answer(deps, { rail, notification: isForeign ? undefined : read, body })
+    const isForeign = read && 'currency' in read && read.currency !== deps.config.CURRENCY
+    const notification = isForeign ? ({ unreadable: true, receipt: read.receipt } as const) : read
+    return answer(deps, { rail, notification, body })
   }
   deps.logger.warn({ rail, allowedSource }, 'deposit callback rejected')
   return Object.values(deposits)[0]?.accepted

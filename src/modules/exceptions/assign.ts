@@ -4,10 +4,11 @@ import { isPaid } from '../../db/transitions.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
 import { lockBalance, type Reference, transfer } from '../../ledger/ledger.ts'
-import { conflict, found, notFound, Refusal } from '../../lib/errors.ts'
+import { conflict, found, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
 import { displayAmount, formatMinor, type Minor } from '../../lib/money.ts'
+import { isSameReceipt } from '../../lib/text.ts'
 import { resolveAttempts } from '../attempts/attempt.ts'
 import { endDeposit, lockDepositOfSuspense } from '../deposits/deposit.ts'
 import { getAccount, getHolderOf } from '../identity/accounts/queries.ts'
@@ -134,6 +135,15 @@ const paymentOf = async (tx: Tx, { subjectKind, subjectId, direction }: Suspense
   return payment
 }
 
+/** Money of no payment or top-up is booked only under its receipt, under which the provider may list it too. */
+const receiptToBook = ({ providerReceipt, subjectKind }: SuspenseRecord, given: string | undefined): string | null => {
+  if (given === undefined && providerReceipt === null && subjectKind === null)
+    throw invalidFields({ path: 'provider_receipt', message: 'is required: the notification has no readable receipt' })
+  if (given !== undefined && providerReceipt !== null && !isSameReceipt(given, providerReceipt))
+    throw invalidFields({ path: 'provider_receipt', message: `is not the receipt of the item, ${providerReceipt}` })
+  return providerReceipt ?? given ?? null
+}
+
 /**
  * Books an item whose amount the provider stated in an unreadable form. If it is the payment's whole amount, the payment is
  * returned. Any other amount, or the money of a closed account, waits in suspense.
@@ -143,33 +153,34 @@ export const enterAmount = async (
   config: Config,
   operator: Operator,
   id: Uuid,
-  { amount_minor: amountMinor, note }: EnterAmount,
+  { amount_minor: amountMinor, provider_receipt: given, note }: EnterAmount,
 ): Promise<SuspenseView> => {
   const payment = await paymentOf(tx, found(await findSuspense(tx, id)))
   const item = await openSuspense(tx, id, { allowTakenReceipt: true })
   if (item.amountMinor !== null) throw conflict('This item has its amount already.', 'already_recorded')
   const isOpen = payment && (await getAccount(tx, payment.accountId)).status !== 'closed'
   const isWhole = isOpen && payment.status === 'succeeded' && payment.amountMinor === amountMinor
-  const booked = { ...item, amountMinor, transferId: newId() }
+  const booked = { ...item, amountMinor, transferId: newId(), providerReceipt: receiptToBook(item, given) }
   const name = receiptOfItem(booked)
   if (payment && isWhole) {
     await refuseOwnAccount(tx, operator, payment.accountId)
     await requireWithinDailyLimit(tx, config, operator, amountMinor, 'do this.')
-    const evidence = { kind: 'returned', receipt: item.providerReceipt, amountMinor, message: note } as const
+    const evidence = { kind: 'returned', receipt: booked.providerReceipt, amountMinor, message: note } as const
     const { verdict, holder } = only(
       await settlePayments(tx, [{ payment, evidence, source: { kind: 'operator', actor: operator } }]),
     )
     if (verdict !== 'applied')
       throw holder
-        ? receiptTaken(item.providerReceipt, holder)
+        ? receiptTaken(booked.providerReceipt, holder)
         : conflict('The payment is not returned.', 'status', { status: payment.status })
   } else if (name) {
     const [holder] = await findReceiptHolders(tx, [{ ...name, except: id }])
-    if (holder) throw receiptTaken(item.providerReceipt, holder)
+    if (holder) throw receiptTaken(booked.providerReceipt, holder)
     writeClaims(tx, [{ ...name, owner: { kind: 'suspense', id }, amountMinor }])
   }
   await bookItem(tx, booked)
-  audit(tx, operator, 'admin.enter_suspense_amount', { subject: id, after: { amount_minor: formatMinor(amountMinor), note } })
+  const after = { amount_minor: formatMinor(amountMinor), ...(given !== undefined && { provider_receipt: given }), note }
+  audit(tx, operator, 'admin.enter_suspense_amount', { subject: id, after })
   if (payment && isWhole) {
     await leaveSuspense(tx, booked, 'assigned')
     await endAssigned(tx, operator, item, { accountId: payment.accountId, topupId: null, note })

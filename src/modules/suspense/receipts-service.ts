@@ -144,10 +144,13 @@ export const transferOf = (
 }
 
 /** Books an item whose amount became known later. The caller has locked the item and claimed its receipt. */
-export const bookItem = async (tx: Tx, item: Item & { transferId: Uuid; amountMinor: Minor; reason: string }): Promise<void> => {
-  const { id, amountMinor, transferId, reason } = item
+export const bookItem = async (
+  tx: Tx,
+  item: Item & Pick<SuspenseRecord, 'providerReceipt' | 'reason'> & { transferId: Uuid; amountMinor: Minor },
+): Promise<void> => {
+  const { id, amountMinor, providerReceipt, transferId, reason } = item
   await transferWithin(tx, [transferOf(item, { transferId, memo: reason })])
-  updateRow(tx, suspenseItems, { id }, { amountMinor, transferId })
+  updateRow(tx, suspenseItems, { id }, { amountMinor, providerReceipt, transferId })
 }
 
 /** Moves a resolved item's money to its adjustment, or back to its source. */

@@ -126,6 +126,9 @@ export type AssignSuspense = z.output<typeof AssignSuspense>
 
 export const EnterAmount = BodyIn('EnterAmount', {
   amount_minor: PositiveMinorIn.describe('The amount that the provider reported to a person.'),
+  provider_receipt: VisibleText(100)
+    .optional()
+    .describe('The receipt of the money. Required for a deposit without `provider_receipt`, so that it is booked once.'),
   note: VisibleText(500),
 })
 export type EnterAmount = z.output<typeof EnterAmount>

@@ -70,12 +70,14 @@ export type Finding = Pick<SuspenseRecord, 'rail' | 'direction' | 'reason'> &
     receipt?: string | null
     /** Whether the provider may report the finding again, in another delivery. */
     isRepeated?: boolean
+    /** Identifies a repeated finding that has no receipt. */
+    digest?: string
     /** Whether to post the money to the suspense account, if its receipt is free. False while a hold covers the money. */
     book: boolean
     alerted?: boolean
   }
 
-const rowOf = ({ receipt = null, isRepeated, book, alerted: _, ...facts }: Finding, at: Date) => {
+const rowOf = ({ receipt = null, digest = '', isRepeated, book, alerted: _, ...facts }: Finding, at: Date) => {
   const { rail, reason, attemptId = null, deliveryId, subjectKind = null, subjectId, amountMinor = null } = facts
   const source = attemptId ?? (isRepeated ? null : deliveryId) ?? subjectId ?? ''
   return {
@@ -83,7 +85,7 @@ const rowOf = ({ receipt = null, isRepeated, book, alerted: _, ...facts }: Findi
     id: newId(),
     ...{ attemptId, subjectKind, amountMinor, providerReceipt: receipt },
     transferId: book && (amountMinor ?? 0n) > 0n ? newId() : null,
-    fingerprint: [rail, reason, source, receiptKey(receipt ?? '')].join(':'),
+    fingerprint: [rail, reason, source, receiptKey(receipt ?? digest)].join(':'),
     createdAt: at,
   }
 }

@@ -201,8 +201,11 @@ export const auditedTables: Readonly<Record<string, AuditedTable>> = {
   suspense_items: {
     made: ['suspense.record'],
     before: () => ({ resolved: false }),
-    // A request that waits for a second administrator has no outcome yet.
-    columns: (after, action) => (action === 'admin.resolve_suspense_request' ? {} : after),
+    // A request that waits for a second administrator has no outcome yet. The row keeps the note of its resolution.
+    columns: ({ note, ...after }, action) => {
+      if (action === 'admin.resolve_suspense_request') return {}
+      return action === 'admin.enter_suspense_amount' ? after : { ...after, ...when(note, { note }) }
+    },
   },
   reconciliation_differences: {},
   reconciliations: { made: ['admin.reconcile'] },

@@ -26,6 +26,7 @@ import type {
   Evidence,
   Movement,
   Submission,
+  UnreadableNotification,
 } from '../rail.ts'
 import { freeText, personName, receiptOf, safeCode, safeMessage } from '../text.ts'
 import { collectionFailure, metadataItem, readSubmission, stillUnderWay } from './answers.ts'
@@ -209,13 +210,14 @@ export const createCollectionRail = (options: DarajaOptions, send: Send, clock: 
 
 const readNotification =
   (shortcode: string) =>
-  (body: unknown): DepositNotification | undefined => {
+  (body: unknown): DepositNotification | UnreadableNotification => {
     const receipt = receiptOf(textField(body, 'TransID'))
     const amountMinor = readShillings(textField(body, 'TransAmount'))
     const at = providerInstant(textField(body, 'TransTime') ?? '')
     // A payment to another organisation's paybill is not a deposit of ours.
     const isOurs = textField(body, 'BusinessShortCode') === shortcode
-    if (receipt === undefined || !amountMinor || at === undefined || !isOurs) return undefined
+    if (receipt === undefined || !amountMinor || at === undefined || !isOurs)
+      return { unreadable: true, receipt: receipt ?? null }
     const names = ['FirstName', 'MiddleName', 'LastName'].flatMap((name) => textField(body, name) ?? [])
     return {
       receipt,

@@ -11,6 +11,7 @@ import type {
   DepositRegistration,
   ProviderRails,
   RailCheck,
+  UnreadableNotification,
 } from '../rail.ts'
 import { personName, receiptOf } from '../text.ts'
 import {
@@ -49,7 +50,7 @@ export async function* checkPesalink(options: PesalinkOptions, deps: AdapterDeps
 /** Parses a Jenga instant payment notification. Null for a debit and for a payment that was not made. */
 const readNotification =
   (accountNumber: string) =>
-  (body: unknown): DepositNotification | null | undefined => {
+  (body: unknown): DepositNotification | UnreadableNotification | null => {
     const [transaction, customer, bank] = ['transaction', 'customer', 'bank'].map((name) => field(body, name))
     const receipt = receiptOf(textField(bank, 'reference'))
     const amountMinor = readShillings(textField(transaction, 'amount'))
@@ -59,7 +60,8 @@ const readNotification =
     const outcome = outcomeOf(status ?? '')
     if (type === 'D' || outcome === 'ended' || outcome === 'pending') return null
     const isCredit = type === 'C' && textField(bank, 'account') === accountNumber
-    if (receipt === undefined || !amountMinor || at === undefined || !isCredit || outcome !== 'paid') return undefined
+    if (receipt === undefined || !amountMinor || at === undefined || !isCredit || outcome !== 'paid')
+      return { unreadable: true, receipt: receipt ?? null }
     return {
       receipt,
       at,

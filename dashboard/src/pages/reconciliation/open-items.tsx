@@ -113,13 +113,15 @@ type EnterProps = { item: OpenItem; id: string; currency: string; onClose: () =>
 
 /** Form for an amount that could not be read from the provider's message. */
 const EnterAmount = ({ item, id, currency, onClose }: EnterProps) => {
-  const { value, set } = useFields({ amount: '', note: '' })
+  const { value, set } = useFields({ amount: '', receipt: '', note: '' })
+  const asksReceipt = isUnread(item) && !item.suspense?.provider_receipt
+  const receipt = value.receipt.trim()
   const minor = parseMajor(value.amount)
   const entering = useChange(
     () =>
       api.POST('/v1/admin/suspense/{id}/amount', {
         path: { id },
-        body: { amount_minor: minor ?? '0', note: value.note.trim() },
+        body: { amount_minor: minor ?? '0', ...(asksReceipt && { provider_receipt: receipt }), note: value.note.trim() },
       }),
     {
       announcement: ({ outcome }) => tRecon(outcome === 'assigned' ? 'enter_amount.returned' : 'enter_amount.booked'),
@@ -133,13 +135,14 @@ const EnterAmount = ({ item, id, currency, onClose }: EnterProps) => {
       title={tRecon('enter_amount')}
       action={tRecon('enter_amount')}
       mutation={entering}
-      ready={minor !== null && value.note.trim() !== ''}
+      ready={minor !== null && value.note.trim() !== '' && !(asksReceipt && receipt === '')}
       onClose={onClose}
     >
       <p className="quiet">
         {titleOf(item)}: {moneyOf(item, currency)}. {tRecon('enter_amount.note')}
       </p>
       <MoneyField label={t('amount')} {...field('amount', 'amount_minor')} currency={currency} />
+      {asksReceipt && <TextField label={tRecon('their_receipt')} {...field('receipt', 'provider_receipt')} maxLength={100} />}
       <TextField label={tRecon('found')} hint={tRecon('found.hint', { count: 1 })} {...field('note')} maxLength={500} />
     </FormDialog>
   )
