@@ -397,6 +397,30 @@ describe("the provider's list of incoming payments", () => {
     expect(await balanceOf(person)).toEqual(before)
   })
 
+  test('proves a prompt that was reported as failed: its top-up is credited', async () => {
+    nextDayAt(4)
+    await sweep()
+    const id = await initiate(person, '254700001032')
+    await service.settle()
+    expect((await topupOf(person, id)).status).toBe('failed')
+    const before = await balanceOf(person)
+    // The phone's owner pays after all, and every report of it is lost.
+    await service.deps.rails.collection?.collect({
+      ...{ orderId: newId(), amountMinor: 150_000n, currency: 'KES', phoneNumber: '254722000014' },
+      reference: lastOrder(service).reference,
+      at: service.clock.now(),
+      callbacks: { result: 'http://127.0.0.1:9/nowhere', timeout: 'http://127.0.0.1:9/nowhere' },
+    })
+    await service.settle()
+    const { receipt } = service.sandbox.movements().at(-1) ?? {}
+    nextDayAt(4)
+    await sweep()
+    expect(await topupOf(person, id)).toMatchObject({ status: 'succeeded', provider_receipt: receipt })
+    expect(BigInt((await balanceOf(person)).available) - BigInt(before.available)).toBe(150_000n)
+    const receipts = (await open('/v1/admin/reconciliation-differences')).map((each: Json) => each.provider_receipt)
+    expect(receipts).not.toContain(receipt)
+  })
+
   test('is queried again if the provider did not answer, for every missed day', async () => {
     nextDayAt(4)
     await sweep()
@@ -1009,5 +1033,26 @@ describe('a payment that failed and that the provider paid later', () => {
     })
     expect(await of()).toHaveLength(1)
     expect((await open('/v1/admin/suspense')).map((each: Json) => each.provider_receipt)).not.toContain(receipt)
+  })
+
+  test('and that only a statement shows as paid, has a late success, which an administrator books', async () => {
+    person = await signIn(service.api, person.wallet)
+    const id = await pay(person, { payment_rail: 'MPESA_B2C', destination: '254700000001' })
+    await service.settle()
+    expect(await paymentOf(person, id)).toMatchObject({ status: 'failed', late_success: null })
+    const time = service.clock.now().toISOString().slice(0, 19).replace('T', ' ')
+    const details = `Business Payment via API. Original conversation ID is ${lastOrder(service).key}.`
+    await reconcile(
+      `Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn\nLATEPAID02,${time},${details},Completed,,-1500.00\n`,
+    )
+    expect(await paymentOf(person, id)).toMatchObject({
+      status: 'failed',
+      late_success: { receipt: 'LATEPAID02', amount_minor: '150000' },
+    })
+    const differences = await open('/v1/admin/reconciliation-differences')
+    expect(differences.filter((each: Json) => each.payment_id === id)).toEqual([])
+    const { api } = await signIn(service.api, administered.wallets[0])
+    const charged = { outcome: 'charged', evidence: 'the statement' }
+    expect((await api.post(`/v1/admin/payments/${id}/resolve`, charged)).status).toBe(200)
   })
 })

@@ -98,9 +98,12 @@ export const presentDifference = (row: DifferenceRecord): ReconciliationDifferen
     offered_outcome: row.offer,
   })
 
-/** Whether the difference proves how a payment or a top-up ended. */
-export const isEvidence = (kind: string, subjectKind: string | null | undefined): boolean =>
-  kind === 'under_way' || (kind === 'reversed' && subjectKind === 'payment')
+/** Whether the difference proves how a payment or a top-up ended. Only a receipt proves a success after a failure. */
+export const isEvidence = (
+  { kind, receipt }: { kind: string; receipt: string | null },
+  subjectKind: string | null | undefined,
+): boolean =>
+  kind === 'under_way' || (kind === 'ended_otherwise' && receipt !== null) || (kind === 'reversed' && subjectKind === 'payment')
 
 export type Comparison = {
   provider: Provider
@@ -193,7 +196,7 @@ export const recordComparison = async (
     subject: run.id,
     after: { provider, source, lines, matched: run.matched, differences: run.differences, ...(report && { report }) },
   })
-  const open = recorded.filter(({ kind, subject }) => report || !isEvidence(kind, subject?.kind)).length
+  const open = recorded.filter((each) => report || !isEvidence(each, each.subject?.kind)).length
   if (open > 0) alertAfterCommit(tx, 'reconciliation_difference', { subject: 'reconciliation', id: run.id, code: String(open) })
   return run
 }

@@ -29,7 +29,7 @@ type EvidenceDifference = Pick<DifferenceRecord, 'id' | 'kind' | 'note' | 'recei
 /** The open differences of a comparison that are evidence, in the order of the statement. */
 const listOpenEvidence = async (db: Db, { id, differences }: ReconciliationRecord): Promise<EvidenceDifference[]> => {
   const open = await listDifferences(db, { reconciliationId: id, open: true }, { before: null, take: differences })
-  const evident = open.filter(({ kind, subjectKind }) => isEvidence(kind, subjectKind)).reverse()
+  const evident = open.filter((each) => isEvidence(each, each.subjectKind)).reverse()
   const attempts = await attemptsOf(
     db,
     evident.flatMap(({ subjectId }) => subjectId ?? []),

@@ -50,7 +50,8 @@ export const explain: Readonly<
   }),
   ended_otherwise: (_line, ours) => ({
     reason: `The statement shows that the money moved, and here the ${nounOf(ours)} is ${ours?.status ?? 'ended'}.`,
-    action: 'Book it: resolve the late success, or adjust the account.',
+    action:
+      'Nothing, if this is resolved: the statement was taken as evidence. While it is open, resolve the late success, or adjust the account.',
   }),
   under_way: (line, ours, currency) => ({
     reason:
@@ -82,10 +83,13 @@ export const explainPair = (line: StatementLine, ours: Booked, currency: string)
   action: `Nothing, if this is resolved: the ${nounOf(ours)} has the receipt now. While it is open, ask the provider whose receipt it is.`,
 })
 
+const reconcileFile = 'Nothing was recorded: an uploaded statement is only compared. Reconcile the file by the command.'
+
 export const reportActions: Partial<Record<(typeof differenceKinds)[number], string>> = {
   not_in_our_books: 'Find out who moved it at the provider. Nothing was booked: an uploaded statement is only compared.',
   under_way:
     'Nothing was recorded: an uploaded statement is only compared. Resolve the payment, or reconcile the file by the command.',
   outcome_unknown: actionsOfOffers.none,
-  reversed: 'Nothing was recorded: an uploaded statement is only compared. Reconcile the file by the command.',
+  ended_otherwise: reconcileFile,
+  reversed: reconcileFile,
 }
