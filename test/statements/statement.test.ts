@@ -364,6 +364,18 @@ test('a workspace’s statement is that of its balance: of a personal workspace,
   expect({ ...body, next_cursor: null }).toEqual({ ...own, next_cursor: null })
 })
 
+test('a person’s own statement has the days of the personal workspace, whichever workspace the session is in', async () => {
+  const visitor = await signIn(service.api)
+  await fund(service, visitor, 100_000n)
+  const path = '/v1/accounts/me/statement?from=2026-03-01&to=2026-03-31'
+  const own = await visitor.api.get(path)
+  const team = await visitor.api.post('/v1/workspaces', { name: 'New York', time_zone: 'America/New_York' })
+  await standIn(visitor, team.body.workspace.id)
+  const { body } = await visitor.api.get('/v1/workspaces/current')
+  expect([own.body.time_zone, body.workspace.time_zone]).toEqual(['Africa/Nairobi', 'America/New_York'])
+  expect((await visitor.api.get(path)).body).toEqual(own.body)
+})
+
 test('verify finds a booking that was slipped in before a statement that has ended', async () => {
   const breaches = await service.deps.db
     .transaction(async (tx) => {

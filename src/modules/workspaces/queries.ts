@@ -9,6 +9,7 @@ import { emailKeyOf } from '../../db/tables/columns.ts'
 import { balanceAccountSql, invitations, members, workspaces, workspaceTimeZones } from '../../db/tables/workspaces.ts'
 import { emailKey } from '../../lib/email-key.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { assertPresent } from '../../lib/lists.ts'
 import { parseWalletName, walletKeySql, walletKeys } from '../../lib/wallet-name.ts'
 import { type ZoneSchedule, type Zones, zonesOf } from '../../policy/calendar.ts'
 
@@ -113,11 +114,11 @@ export const workspacesOnBalance = prepare('workspaces.on_balance', { holderId: 
 
 const personal = selectRow('workspaces.personal', workspaces, ['owningAccountId', 'kind'])
 
-export const findPersonalWorkspaceId = async (db: Db, accountId: Uuid): Promise<Uuid> => {
-  const row = await personal(db, { owningAccountId: accountId, kind: 'personal' })
-  if (!row) throw new Error('an account has no personal workspace')
-  return row.id
-}
+export const findPersonalWorkspace = async (db: Db, accountId: Uuid): Promise<typeof workspaces.$inferSelect> =>
+  assertPresent(await personal(db, { owningAccountId: accountId, kind: 'personal' }), 'an account has no personal workspace')
+
+export const findPersonalWorkspaceId = async (db: Db, accountId: Uuid): Promise<Uuid> =>
+  (await findPersonalWorkspace(db, accountId)).id
 
 /** The workspace in which a session begins: the last used one that the account may still use, otherwise its personal one. */
 const home = prepare('workspaces.home', { accountId: 'uuid' }, (orm, param) =>
