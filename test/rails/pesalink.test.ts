@@ -71,6 +71,17 @@ test('a submit whose answer is lost is found by its reference, and is in the ban
   expect(moved).toHaveLength(1)
 })
 
+test('our own reference in a success is no receipt', async () => {
+  const { rail, attempt } = await play({})
+  const answered = (more: object) => {
+    const data = { transactionReference: attempt.reference, state: 'SUCCESS', amount: '500.00', ...more }
+    rails.sandbox.failNext({ kind: 'answer', takesEffect: false, status: 200, body: { status: true, code: 0, data } })
+    return rail.query(attempt)
+  }
+  expect(await answered({})).toMatchObject({ kind: 'unknown', code: 'no_receipt', moved: true })
+  expect(await answered({ transactionId: 'BANK000001' })).toMatchObject({ kind: 'succeeded', receipt: 'BANK000001' })
+})
+
 test('a transfer that is sent twice is paid once, and the second request counts as lost', async () => {
   const { rail, sent } = await play({})
   expect(await rail.pay(sent)).toMatchObject({ kind: 'lost' })

@@ -83,9 +83,11 @@ const detailsOf = (body: unknown, reference: string): unknown => {
 const wordOf = (details: unknown): string => textField(details, 'state') ?? textField(details, 'status') ?? ''
 
 /** Jenga reports "Failed" even for an unknown status (400105), so only codes that the bank documents as final count. */
-const readDetails = (details: unknown, failureCodes: readonly string[]): Evidence => {
+const readDetails = (details: unknown, reference: string, failureCodes: readonly string[]): Evidence => {
   const providerStatus = wordOf(details)
-  const receipt = receiptOf(textField(details, 'transactionId') ?? textField(details, 'transactionReference'))
+  const names = [textField(details, 'transactionId'), textField(details, 'transactionReference')]
+  // Our own reference is no receipt: the bank's statement lists the transfer under another one.
+  const receipt = receiptOf(names.find((name) => name !== undefined && name !== reference))
   switch (outcomeOf(providerStatus)) {
     case 'paid':
       return succeeded(receipt, statedBy(details, readShillings), textField(details, 'receiverName'))
@@ -109,7 +111,7 @@ export const readTransferDelivery =
       conversation: textField(details, 'transactionId') ?? null,
     }
     if (kind === 'timeout') return { evidence: unknown('queue_timeout', 'The bank has not decided in time.'), provider }
-    const evidence = readDetails(details, failureCodes)
+    const evidence = readDetails(details, attempt.reference, failureCodes)
     // Only a failure must contain the attempt's reference, because the callback arrived at the attempt's own URL.
     return evidence.kind === 'failed' && provider.request !== attempt.reference
       ? { evidence: unknown('other_request', 'The delivery does not name this payment.'), provider }
@@ -142,7 +144,7 @@ const readSubmission = (answer: Exchange, reference: string, failureCodes: reado
       message: code === '' ? 'The answer could not be understood.' : `The bank answered ${safeCode(code)}.`,
     }
   const provider = { request: reference, conversation: textField(detailsOf(answer.body, reference), 'transactionId') ?? null }
-  const evidence = readDetails(detailsOf(answer.body, reference), failureCodes)
+  const evidence = readDetails(detailsOf(answer.body, reference), reference, failureCodes)
   return evidence.kind === 'succeeded' ? { kind: 'accepted', provider, evidence } : { kind: 'accepted', provider }
 }
 
@@ -171,7 +173,7 @@ export const createPesalinkPayout = (options: PesalinkOptions, send: Send, sign:
     const named = textField(data, 'reference')
     if (named !== undefined && named !== attempt.reference)
       return unknown('other_request', 'The answer is about another payment.')
-    return readDetails(data, options.failureCodes)
+    return readDetails(data, attempt.reference, options.failureCodes)
   }
 
   const { lookUpPath, source } = options
