@@ -35,9 +35,12 @@ export const changedBy = ({ accountId, grantId, label }: Creator) => ({
   changedByLabel: label,
 })
 
-/** Returns the caller as a creator, with the current label of its grant. */
-export const readCreator = async (tx: Tx, { accountId, grant }: Pick<Principal, 'accountId' | 'grant'>): Promise<Creator> => ({
+/** Returns the caller as a creator, with the current label of its grant or of the grant that linked its sign-in method. */
+export const readCreator = async (
+  tx: Tx,
+  { accountId, originGrantId }: Pick<Principal, 'accountId' | 'originGrantId'>,
+): Promise<Creator> => ({
   accountId,
-  grantId: grant?.id ?? null,
-  label: grant ? ((await findGrant(tx, { id: grant.id }))?.label ?? null) : null,
+  grantId: originGrantId,
+  label: originGrantId ? ((await findGrant(tx, { id: originGrantId }))?.label ?? null) : null,
 })

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { Client, Json } from '../harness/client.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { createKey, type Person, signIn } from '../harness/people.ts'
+import { createKey, type Person, signIn, signInThroughKey } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 
 let person: Person
@@ -168,6 +168,20 @@ describe('a payee that a key renamed', () => {
       const approved = await person.api.post(`/v1/approvals/${held.body.approval_id}/decide`, { decision: 'approve' })
       expect([approved.body.status, (await read(id)).confirmation]).toEqual(['approved', 'proposed'])
     }
+  })
+
+  test('through a session of a wallet that it linked is proposed again, and warns the owner', async () => {
+    const key = await createKey(person, { name: 'Manager', permissions: ['account.read', 'account.manage'] })
+    const session = await signInThroughKey(service.api, key)
+    const id = await newBeneficiary(person.api, { display_name: 'Wanjiku' })
+    await session.api.patch(`/v1/beneficiaries/${id}`, { display_name: 'KENYA REVENUE AUTHORITY' })
+    const by = { account_id: person.accountId, grant_id: key.grantId, label: 'Manager' }
+    expect(await read(id)).toMatchObject({ confirmation: 'proposed', changed_by: by })
+    const own = await pay(person.api, id)
+    expect(own.body.decision.warnings).toMatchObject([{ code: 'changed_payee', by }])
+    const made = await newBeneficiary(session.api)
+    expect(await read(made)).toMatchObject({ confirmation: 'proposed', created_by: by })
+    expect(warningsOf(await pay(person.api, made))).toEqual(['new_payee'])
   })
 
   test('by a person stays confirmed, and warns others for a week', async () => {

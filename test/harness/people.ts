@@ -57,3 +57,13 @@ export const createKey = async (creator: { api: Client }, fields: Record<string,
   const { id, key, grant } = answer.body
   return { id, key, grantId: grant.id, api: creator.api.as({ bearer: key, cookie: undefined }) }
 }
+
+/** A session of the key's account that began with a wallet that the key linked. The key has `account.manage`. */
+export const signInThroughKey = async (client: Client, key: Key): Promise<Person> => {
+  const wallet = newWallet()
+  const message = await walletMessage(key.api, wallet)
+  const signature = await wallet.signMessage({ message })
+  const answer = await key.api.post('/v1/accounts/me/identities', { provider: 'wallet', message, signature })
+  if (answer.status !== 201) throw new Error(`no wallet was linked: ${answer.status} ${answer.text}`)
+  return signIn(client, wallet)
+}

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
 import type { Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { createKey, type Person, signIn } from '../harness/people.ts'
+import { createKey, type Person, signIn, signInThroughKey } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 import { allNamed, answersToForms, copied } from '../harness/signature-forms.ts'
 import { join, memberIdOf, standIn, type Team, type Teammate } from '../workspaces/team.ts'
@@ -92,11 +92,17 @@ describe('a rule that asks for two', () => {
     const [newcomer, viewer] = [await join(service, scene.team, 'approver'), await join(service, scene.team, 'viewer')]
     await scene.owner.api.delete(`${path}/${id}`)
     const key = await createKey(second, { permissions: ['approval.decide', 'policy.read'] })
-    const readers = [second, newcomer, viewer, scene.owner, key]
-    const told = readers.map(async ({ api }) => (await api.get(`${path}/${id}`)).body.pending_change.confirmable)
-    expect(await Promise.all(told)).toEqual([true, false, false, false, false])
+    const manager = await createKey(second, { permissions: ['account.read', 'account.manage'] })
+    const linked = await signInThroughKey(service.api, manager)
+    const readers = [second, newcomer, viewer, scene.owner, key, linked]
+    const headers = { 'workspace-id': scene.team.id }
+    const told = readers.map(async ({ api }) => (await api.get(`${path}/${id}`, { headers })).body.pending_change.confirmable)
+    expect(await Promise.all(told)).toEqual([true, false, false, false, false, false])
     expect((await confirm(newcomer, id)).status).toBe(403)
     expect((await scene.owner.api.get(path)).body.data[0].pending_change).not.toHaveProperty('confirmable')
+    await scene.owner.api.post('/v1/workspaces/current/freeze')
+    expect((await second.api.get(`${path}/${id}`)).body.pending_change.confirmable).toBe(false)
+    await scene.owner.api.post('/v1/workspaces/current/unfreeze')
     expect((await confirm(second, id)).status).toBe(200)
   })
 
@@ -140,6 +146,29 @@ describe('a rule that asks for two', () => {
     expect((await lose(scene, admin)).status).toBe(200)
     await pass(day)
     expect(await read(scene, id)).toMatchObject({ status: 'active', version: 1, pending_change: null })
+  })
+
+  test('stays as it is when who asked was in a session of a wallet that a key linked, and the key is revoked', async () => {
+    const scene = await createScene()
+    await join(service, scene.team, 'approver')
+    const [id, other] = [await make(scene), await make(scene)]
+    const key = await createKey(scene.owner, { name: 'Manager', permissions: ['account.read', 'account.manage'] })
+    const session = await signInThroughKey(service.api, key)
+    const lower = (policy: string) => session.api.patch(`${path}/${policy}`, { version: 1, required_approval_count: 1 })
+    expect((await lower(other)).status).toBe(202)
+    await pass(day)
+    const by = { account_id: scene.owner.accountId, grant_id: key.grantId, label: 'Manager' }
+    expect(await read(await withSession(scene), other)).toMatchObject({ version: 2, changed_by: by })
+    const late = { ...session, api: (await signIn(service.api, session.wallet)).api }
+    expect((await late.api.patch(`${path}/${id}`, { version: 1, required_approval_count: 1 })).status).toBe(202)
+    const { owner } = await withSession(scene)
+    expect((await owner.api.delete(`/v1/accounts/me/api-keys/${key.id}`)).status).toBe(200)
+    await pass(day)
+    expect(await read(await withSession(scene), id)).toMatchObject({
+      version: 1,
+      required_approval_count: 2,
+      pending_change: null,
+    })
   })
 
   test('becomes stricter at once, and gives what waits a new result, a new text and the 24 hours anew', async () => {
@@ -231,6 +260,9 @@ describe('a rule that asks for two', () => {
     const fewer = (await scene.owner.api.patch(`${path}/${id}`, { version: 1, beneficiary_ids: payees.slice(0, 11) })).body
     expect(fewer.pending_change.message).toContain(`- Beneficiaries: "The 'last" (${payees[11]}), `)
     expect(fewer.pending_change.message).toContain(' and 2 more → ')
+    const other = await make(scene, { ...forTwo, beneficiary_ids: payees.slice(0, 1) })
+    const replaced = (await scene.owner.api.patch(`${path}/${other}`, { version: 1, beneficiary_ids: payees.slice(1) })).body
+    for (const payee of payees.slice(1)) expect(replaced.pending_change.message).toContain(`(${payee})`)
   })
 
   test('withdraws what waits where it contradicts a stricter version', async () => {

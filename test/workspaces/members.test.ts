@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
 import type { Json } from '../harness/client.ts'
-import { createKey, newWallet, signIn, walletMessage } from '../harness/people.ts'
+import { createKey, signIn, signInThroughKey } from '../harness/people.ts'
 import { sentDuring } from '../harness/sent.ts'
 import { openService } from '../harness/service.ts'
 import { createTeam, join, memberIdOf, standIn } from './team.ts'
@@ -234,11 +234,7 @@ test('a session of a wallet that a key linked can remove permissions like the ke
   const member = await join(service, team, 'member')
   const second = await join(service, team, 'owner')
   const key = await createKey(second, { permissions: ['account.manage'] })
-  const wallet = newWallet()
-  const message = await walletMessage(key.api, wallet)
-  const signature = await wallet.signMessage({ message })
-  expect((await key.api.post('/v1/accounts/me/identities', { provider: 'wallet', message, signature })).status).toBe(201)
-  const { api } = await signIn(service.api, wallet)
+  const { api } = await signInThroughKey(service.api, key)
   const inTeam = { headers: { 'workspace-id': team.id } }
   const change = (id: string, body: object) => api.patch(at(id), body, inTeam)
   const refused = [

@@ -28,7 +28,7 @@ import { findWorkspace } from '../workspaces/queries.ts'
 import { type NamedTerms, type PendingResult, pendingColumns, pendingOf, type Result, resultOf } from './pending-result.ts'
 import { findPolicy, lockOwnPolicy, lockPolicy, type PolicyRecord } from './queries.ts'
 import { StoredChange } from './schema.ts'
-import { archived, type Changer, changePolicy, newVersion, nothingPending, type PolicyEvent } from './write.ts'
+import { archived, type Changer, changePolicy, newVersion, nothingPending, type PolicyEvent, requesterOf } from './write.ts'
 
 // One person cannot weaken a policy that requires two: the change waits a day, unless another approver confirms it. The resulting
 // terms are stored with their text (pending-result.ts), so exactly the terms in the text take effect.
@@ -38,7 +38,7 @@ export const ConfirmChange = confirmationOf('ConfirmPolicyChange', 'pending_chan
 /**
  * Eligibility of a change to policy $1, requested by $2 and confirmed by $5 (null: not confirmed):
  * - `isGuarded`: the policy requires two people, and someone else can decide, or could in the last day (even if removed since);
- * - `mayManage`: the requester may manage policies, and so may the grant that made the request, if any;
+ * - `mayManage`: the requester may manage policies, and the grant behind the request, if any, is active;
  * - `counted`: the accounts among the two that count as approvers.
  */
 const readEligibility = statement('policies.change_standing')`
@@ -50,7 +50,7 @@ const readEligibility = statement('policies.change_standing')`
          and l.before->>'account' <> $3 and l.before->>'status' = 'active' and l.before->>'role' in ${namesSql(decidingRoles)})) as "isGuarded",
      coalesce(m.status = 'active' and m.role in ${namesSql(policyRoles)} and a.status = 'active', false)
        and (p.pending_change_grant_id is null or coalesce((select g.revoked_at is null and g.frozen_at is null
-         and coalesce(g.expires_at > $4, true) and 'policy.manage' = any(g.permissions) from grants g where g.id = p.pending_change_grant_id), false)) as "mayManage",
+         and coalesce(g.expires_at > $4, true) from grants g where g.id = p.pending_change_grant_id), false)) as "mayManage",
      array(select c.account_id from members c where c.workspace_id = w.id and c.account_id in ($2, $5) and c.status = 'active'
        and c.role in ${namesSql(decidingRoles)} and ${countsUnder('c', 'w', '(select p.*)', '$4::timestamptz')}) as counted
    from spending_policies p join workspaces w on w.id = p.workspace_id join accounts a on a.id = $2
@@ -89,7 +89,7 @@ export const loosen = async (
   { change, result }: { change: object; result: Result },
   currency: string,
 ): Promise<{ policy: PolicyRecord; waits: boolean }> => {
-  const { accountId: requester, grant, workspace } = principal
+  const { accountId: requester, originGrantId: grantId, workspace } = principal
   requireFreshProof(principal, tx.at)
   if (before.pendingChange !== null)
     throw conflict('A change of this policy waits already: confirm or withdraw it first.', 'change_pending')
@@ -104,7 +104,7 @@ export const loosen = async (
     readCreator(tx, principal),
   ])
   if (!isGuarded) return { policy: await takeEffect(tx, principal, before, result, maker), waits: false }
-  const asked = { change, result, requester, grantId: grant?.id ?? null, renewed: false }
+  const asked = { change, result, requester, grantId, renewed: false }
   const columns = await pendingColumns(tx, before, asked, { currency, workspace, at: tx.at })
   return { policy: await changePolicy(tx, principal, ['policy.change_requested'], before, columns), waits: true }
 }
@@ -168,19 +168,16 @@ export const proveChange = async (
   return { message: pending.message, ...(await proveConfirmation(deps, accountId, pending.message, body)) }
 }
 
-/** The requester of the change counts as the author of the new version. */
-const requesterOf = (tx: Tx, { pendingChangeBy: by, pendingChangeGrantId: id }: PolicyRecord): Promise<Creator> =>
-  readCreator(tx, { accountId: found(by ?? undefined), grant: id === null ? null : { id, lineage: [] } })
-
 /** Whether the caller can confirm the pending change now, by the rules of `confirmChange`. */
 export const isConfirmable = async (
   db: Db,
   at: Date,
-  { accountId, grant, permissions }: Principal,
+  { accountId, accountStatus, originGrantId, permissions, workspace }: Principal,
   policy: PolicyRecord,
 ): Promise<boolean> => {
   const { pendingChangeBy: requester } = policy
-  if (requester === null || requester === accountId || grant !== null || !permissions.has('approval.decide')) return false
+  if (requester === null || requester === accountId || originGrantId !== null || !permissions.has('approval.decide')) return false
+  if (accountStatus !== 'active' || workspace.frozen || workspace.closed || !pendingOf(policy)) return false
   const { mayManage, counted } = await eligibilityOf(db, at, policy, requester, accountId)
   return mayManage && counted.length === 2
 }

@@ -10,10 +10,11 @@ import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
+import { assertPresent } from '../../lib/lists.ts'
 import { quoted } from '../../lib/text.ts'
 import { effectiveTimeZone, periodsAt, type ZoneSchedule } from '../../policy/calendar.ts'
 import { countedTotals, isInTotal, policyApplies, totalStart } from '../../policy/scope-sql.ts'
-import { type Creator, changedBy } from '../creators.ts'
+import { type Creator, changedBy, readCreator } from '../creators.ts'
 import { queueMail } from '../mail/service.ts'
 import { type PolicyRecord, presentPolicy } from './queries.ts'
 import type { PolicyTerms } from './rules.ts'
@@ -53,15 +54,23 @@ export type Changer = Actor & { workspace: ZoneSchedule & { id: Uuid; name: stri
 
 export type PolicyEvent = Extract<EventType & AuditAction, `policy.${string}`>
 
+/** The requester of the pending change. It becomes the author of the new version. */
+export const requesterOf = (
+  tx: Tx,
+  { pendingChangeBy: by, pendingChangeGrantId: originGrantId }: PolicyRecord,
+): Promise<Creator> => readCreator(tx, { accountId: assertPresent(by, 'a pending change without a requester'), originGrantId })
+
 /** Emails every approver except the requester. */
-const mailChange = (tx: Tx, { id, workspaceId, name, pendingChangeBy: by, ...policy }: PolicyRecord): void => {
-  if (!by || !policy.pendingChangeAt || !policy.pendingChangeEffectiveAt) return
-  const cause = `policy/${id}/${policy.pendingChangeAt.toISOString()}`
+const mailChange = async (tx: Tx, policy: PolicyRecord): Promise<void> => {
+  const { id, workspaceId, name, pendingChangeAt, pendingChangeEffectiveAt } = policy
+  if (!pendingChangeAt || !pendingChangeEffectiveAt) return
+  const cause = `policy/${id}/${pendingChangeAt.toISOString()}`
+  const { accountId, label } = await requesterOf(tx, policy)
   queueMail(tx, {
-    ...{ kind: 'policy_change_waits', cause, to: 'deciders', except: by, by: { accountId: by, label: null }, workspaceId },
+    ...{ kind: 'policy_change_waits', cause, to: 'deciders', except: accountId, by: { accountId, label }, workspaceId },
     ...{ about: { kind: 'policy', id }, path: `/policies/${formatId('policy', id)}` },
     values: { policy: quoted(name) },
-    times: { effective: isoTime(policy.pendingChangeEffectiveAt) },
+    times: { effective: isoTime(pendingChangeEffectiveAt) },
   })
 }
 
@@ -78,7 +87,7 @@ const record = async (
   for (const type of types) {
     await appendEvents(tx, [{ type, accountId: workspace.balanceAccountId, workspaceId: workspace.id, data }])
     audit(tx, changer, type, { workspaceId: workspace.id, subject: after.id, ...compared })
-    if (type === 'policy.change_requested') mailChange(tx, after)
+    if (type === 'policy.change_requested') await mailChange(tx, after)
   }
   return after
 }
