@@ -15,14 +15,17 @@ type Row = {
   value: (terms: PolicyWire, words: Words, other: PolicyWire) => string | null
 }
 
+/** Maximum length of a list, unless more of its entries are missing from the other list: no change is hidden. */
 const maxNamed = 10
 
-/** Entries missing from the other list come first, so that shortening a long list hides no change. */
 const entries = (own: readonly string[], other: readonly string[], nameOf: (entry: string) => string): string | null => {
   if (own.length === 0) return null
-  const sorted = own.length > maxNamed ? own.toSorted((a, b) => Number(other.includes(a)) - Number(other.includes(b))) : own
-  const further = own.length - maxNamed
-  return `${sorted.slice(0, maxNamed).map(nameOf).join(', ')}${further > 0 ? ` and ${further} more` : ''}`
+  if (own.length <= maxNamed) return own.map(nameOf).join(', ')
+  const missing = own.filter((entry) => !other.includes(entry))
+  const common = own.filter((entry) => other.includes(entry))
+  const named = [...missing, ...common.slice(0, Math.max(0, maxNamed - missing.length))]
+  const further = own.length - named.length
+  return `${named.map(nameOf).join(', ')}${further > 0 ? ` and ${further} more` : ''}`
 }
 
 const limit = (label: string, name: 'per_payment' | 'daily' | 'monthly' | 'total'): Row => ({
