@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Answer, Client, Json } from '../harness/client.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 import { createTeam, join, standIn } from './team.ts'
@@ -319,6 +320,22 @@ describe('the audit log of a workspace', () => {
     await viewer.api.post('/v1/auth/dashboard-tokens')
     expect(actionsOf(await log(team.owner, `?actor=${viewer.accountId}`))).toEqual(['invitation.accept'])
     expect(actionsOf(await log(team.owner)).filter((action: string) => action.startsWith('push_'))).toEqual([])
+  })
+
+  test('shows the first payment of a batch at its approval, also beside the batch’s other payments', async () => {
+    const owner = await signIn(service.api)
+    await credit(service, owner.accountId, 10_000_000n)
+    await owner.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '1' })
+    const items = [await newBeneficiary(owner.api), await newBeneficiary(owner.api), await newBeneficiary(owner.api)]
+    const batch = await owner.api.post('/v1/payment-batches', {
+      items: items.map((beneficiary_id, index) => ({ beneficiary_id, amount_minor: `${index + 1}000` })),
+    })
+    await owner.api.post(`/v1/approvals/${batch.body.approval_id}/decide`, { decision: 'approve' })
+    await service.settle()
+    const { data } = (await log(owner)).body
+    const amounts = (entries: Json[]) => new Set(entries.flatMap(({ payment }) => payment?.amount_minor ?? []))
+    expect(amounts(data)).toEqual(new Set(['1000', '2000', '3000']))
+    expect(amounts(data.filter(({ action }: Json) => action.startsWith('approval.')))).toEqual(new Set(['1000']))
   })
 
   test('is shown only to members who may manage it, and has nothing of another workspace', async () => {

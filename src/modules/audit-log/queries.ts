@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, like, not, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, like, not, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, QueryBuilder } from 'drizzle-orm/pg-core'
 import { type Db, statement } from '../../db/client.ts'
 import { columnsOf } from '../../db/columns.ts'
@@ -137,10 +137,15 @@ const paymentsOf = prepare('audit.payments', { workspaceId: 'uuid', ids: 'uuid[]
         eq(payments.workspaceId, param.workspaceId),
         sql`${payments.id} = any(${param.ids} || array(select ${approvals.paymentId} from ${approvals} where ${approvals.id} = any(${param.approvals})))`,
       ),
-    ),
+    )
+    // A batch's first payment comes last: all of its payments have its approval.
+    .orderBy(desc(payments.batchIndex)),
 )
 
-/** Returns each entry's payment, by the id of the entry's subject. An approval's payment is the payment that it decides. */
+/**
+ * Returns each entry's payment, by the id of the entry's subject. An approval's payment is the payment that it decides, or the
+ * first one of its batch.
+ */
 export const paymentsOfEntries = async (
   db: Db,
   workspaceId: Uuid,
