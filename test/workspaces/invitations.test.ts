@@ -152,6 +152,20 @@ test('an account that is closed, by its person or by an administrator, leaves no
   expect((await accept(again, await invite(team.owner, { role: 'viewer' }))).status).toBe(200)
 })
 
+test('an invitation of a frozen account makes nobody a member, until the account is active again', async () => {
+  const team = await createTeam(service)
+  const admin = await join(service, team, 'admin')
+  const token = await invite(admin, { role: 'approver' })
+  const operator = await signIn(service.api, administrator)
+  const set = (status: string) => operator.api.patch(`/v1/admin/accounts/${admin.accountId}`, { status, reason: 'A call' })
+  expect((await set('frozen')).status).toBe(200)
+  const person = await signIn(service.api)
+  for (const refused of [await accept(person, token), await person.api.post('/v1/workspaces/invitations/preview', { token })])
+    expect([refused.status, refused.body.details.reason]).toEqual([409, 'invitation_revoked'])
+  expect((await set('active')).status).toBe(200)
+  expect((await accept(person, token)).status).toBe(200)
+})
+
 test('a frozen workspace accepts no members', async () => {
   const team = await createTeam(service)
   const token = await invite(team.owner, { role: 'viewer' })

@@ -171,10 +171,14 @@ const lockInvitation = async (tx: Tx, token: string): Promise<{ invitation: Invi
   return { invitation, workspace }
 }
 
-const refuseUnusable = async (db: Db, invitation: InvitationRecord, now: Date): Promise<void> => {
+/** Open invitations of a member who loses the role are revoked. Those of a frozen account can be used again after the freeze. */
+const requirePending = async (db: Db, invitation: InvitationRecord, now: Date): Promise<void> => {
   const status = invitationStatus(invitation, now)
-  if (status === 'pending') return
   const inviter = await findInviter(db, { id: invitation.invitedBy })
+  if (status === 'pending') {
+    if (inviter?.status === 'active') return
+    throw conflict('The account that sent the invitation is not active. Ask another member for a new one.', 'invitation_revoked')
+  }
   const whom = inviter?.displayName ?? 'the member who sent it'
   throw conflict(
     `The invitation is ${status === 'accepted' ? 'used' : status}. Ask ${whom} for a new one.`,
@@ -191,7 +195,7 @@ const requireAddressee = async (db: Db, accountId: Uuid, invitation: InvitationR
   })
 }
 
-/** The same account gets the same answer again, as long as its membership comes from this invitation. */
+/** The same account gets the same answer again while it is a member. */
 export const acceptInvitation = async (tx: Tx, principal: Principal, token: string): Promise<WorkspaceMembership> => {
   const { accountId } = principal
   const { invitation, workspace } = await lockInvitation(tx, token)
@@ -199,7 +203,7 @@ export const acceptInvitation = async (tx: Tx, principal: Principal, token: stri
   const member = await findMembership(tx, workspace.id, accountId)
   if (invitation.acceptedBy === accountId && member) return { workspace, member }
   const { at } = tx
-  await refuseUnusable(tx, invitation, at)
+  await requirePending(tx, invitation, at)
   if (member) throw conflict('This account is already a member of the workspace.', 'already_member')
   requireOpen(workspace)
   const joined = {
@@ -226,14 +230,14 @@ export const acceptInvitation = async (tx: Tx, principal: Principal, token: stri
   return { workspace, member: joined }
 }
 
-/** Throws in the same cases as accepting, except if the workspace is stopped. */
+/** Throws in the same cases as accepting, except if the workspace is stopped or the account is already a member. */
 export const previewInvitation = async (db: Database, clock: Clock, principal: Principal, token: string) => {
   const invitation = await findInvitationByToken(db, { tokenHash: sha256(token) })
   const workspace = invitation && (await findWorkspace(db, invitation.workspaceId))
   if (!workspace) throw notFound()
   await requireAddressee(db, principal.accountId, invitation)
   const now = clock.now()
-  if (invitation.acceptedBy !== principal.accountId) await refuseUnusable(db, invitation, now)
+  if (invitation.acceptedBy !== principal.accountId) await requirePending(db, invitation, now)
   const inviter = await findInviter(db, { id: invitation.invitedBy })
   return {
     workspace: { id: formatId('workspace', workspace.id), name: workspace.name, kind: workspace.kind },
