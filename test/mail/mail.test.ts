@@ -189,6 +189,23 @@ test('a server that is busy is asked again for an hour, with one Message-ID; an 
   expect((await as().get(settings)).body.addresses).toEqual([{ email, refused_at: null }])
 })
 
+test('a mail whose address can no longer be decrypted is given up after an hour, like one that no server accepts', async () => {
+  const { email, api } = await person()
+  server.answers.set(email, '451 try later')
+  answered(await api.post('/v1/accounts/me/api-keys', { name: 'Payroll' }), 201)
+  await service.settle()
+  const [{ id } = { id: '' }] = await service.deps.db.query<{ id: string }>(
+    "update mails set address_key_id = 'retired' where state = 'due' and address_key_id is not null returning id",
+  )
+  server.answers.delete(email)
+  for (let minute = 0; minute < 62; minute += 1) {
+    service.clock.advance(60)
+    await service.settle()
+  }
+  expect(server.to(email)).toEqual([])
+  expect(await service.deps.db.query('select state from mails where id = $1', [id])).toEqual([{ state: 'given_up' }])
+})
+
 test('a mail that waits goes neither to an address that was removed since, nor to a member who has left', async () => {
   const of = await team()
   const { owner } = of
@@ -264,7 +281,11 @@ test('a new browser, method, key or approver is mailed whatever was switched off
   const member = await join({ owner }, 'member')
   const { data } = answered(await owner.api.get('/v1/workspaces/current/members'))
   const { id } = data.find((one: Json) => one.account_id === member.accountId)
-  answered(await owner.api.patch(`/v1/workspaces/current/members/${id}`, { role: 'approver' }))
+  // A member who could decide before is no new approver.
+  for (const role of ['approver', 'admin', 'approver']) {
+    service.clock.advance(1)
+    answered(await owner.api.patch(`/v1/workspaces/current/members/${id}`, { role }))
+  }
   await service.settle()
   const { name } = (await owner.api.get('/v1/workspaces/current')).body.workspace
   expect(subjects(owner.email).toSorted()).toEqual(
@@ -322,6 +343,31 @@ test('a change that weakens a policy is mailed to the other approvers; a batch t
   const ended = server.to(of.owner.email).find(({ subject }) => subject === '1 of 2 payments failed')
   expect(ended?.text).toContain('The batch "Wages" of KES 40.00 in')
   expect(linksIn(ended?.text ?? '')).toEqual([`${service.deps.config.publicUrl}/payments/batches/${failing.id}`])
+})
+
+test('a change that a key requested is mailed as the key’s, and not once it was withdrawn', async () => {
+  const of = await team({ required_approval_count: 2 })
+  const approver = await join(of)
+  const key = answered(
+    await of.owner.api.post('/v1/accounts/me/api-keys', { name: 'Bot', permissions: ['policy.manage', 'policy.read'] }),
+    201,
+  )
+  const bot = service.api.as({ bearer: key.key })
+  const path = `/v1/spending-policies/${of.policy.id}`
+  const lower = async () => answered(await bot.patch(path, { version: 1, required_approval_count: 1 }), 202)
+  server.answers.set(approver.email, '451 try later')
+  await lower()
+  await service.settle()
+  answered(await of.owner.api.delete(`${path}/pending-change`))
+  server.answers.delete(approver.email)
+  service.clock.advance(61)
+  await service.settle()
+  const subject = 'A change to the policy "Ask" is pending'
+  expect(subjects(approver.email)).not.toContain(subject)
+  await lower()
+  await service.settle()
+  const [mail, ...more] = server.to(approver.email).filter((one) => one.subject === subject)
+  expect([mail?.text, more]).toEqual([expect.stringContaining('"Bot" ("Amina Otieno")'), []])
 })
 
 test('money that is short for what is scheduled is mailed to those who can add some and who asked for it', async () => {

@@ -77,7 +77,7 @@ const paragraphsHtml = (all: readonly string[], style: string): string =>
 
 export const layOut = (language: Language, { subject, paragraphs, action, notes }: Letter): Rendered => ({
   subject,
-  text: `${[...paragraphs, `${action.text}:\n${action.url}`, '-- ', notes.join('\n')].join('\n\n').replace('-- \n\n', '-- \n')}\n`,
+  text: `${[...paragraphs, `${action.text}:\n${action.url}`, `-- \n${notes.join('\n')}`].join('\n\n')}\n`,
   html: `<!doctype html>
 <html lang="${language}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escapeHtml(subject)}</title></head>

@@ -100,6 +100,15 @@ const openMail = ({ vault }: Pick<Parts, 'vault'>, { id, addressCiphertext, addr
   return { kind: row.kind as MailKind, language: row.language, content: row.content as MailContent, address, secret }
 }
 
+/** Undefined if no key of this process decrypts the address: the key may have been retired too early. */
+const tryOpening = (deps: Pick<Parts, 'vault'>, row: MailRow): Opened | undefined => {
+  try {
+    return openMail(deps, row)
+  } catch {
+    return undefined
+  }
+}
+
 const readNames = statement('mails.names')`
   select case when w.id = $1 then w.name end as workspace, ${personNameSql('$2::uuid')} as person,
      w.time_zone as "timeZone", w.next_time_zone as "nextTimeZone", w.next_time_zone_from as "nextTimeZoneFrom"
@@ -151,17 +160,19 @@ const end = async (deps: Sending, row: MailRow, outcome: Outcome, address: strin
 
 /**
  * An account's mail goes only to its own verified addresses; one about a workspace only to members, except on its own keys. Mails
- * about decided approvals, and about accepted or withdrawn invitations, are no longer sent.
+ * about decided approvals, policy changes that are no longer pending, and accepted or withdrawn invitations are not sent.
  */
 const readObsolete = statement('mails.is_obsolete')`
   select $1::uuid is not null and not exists (select from accounts a join identities i on i.account_id = a.id
        where a.id = $1 and a.status <> 'closed' and i.email_verified and ${emailKeySql('i.email')} = $2
          and ($3::uuid is null or exists (select from members m where m.workspace_id = $3 and m.account_id = a.id and m.status = 'active')))
      or $4 = 'approval' and exists (select from approvals where id = $5 and status <> 'pending')
+     or $4 = 'policy' and not exists (select from spending_policies where id = $5 and pending_change_at = $6)
      or $4 = 'invitation' and exists (select from invitations where id = $5 and num_nonnulls(accepted_at, revoked_at) > 0) as "isObsolete"`
 
-const isObsolete = async (db: Db, { accountId, workspaceId, subjectKind, subjectId, kind }: MailRow, address: string) => {
-  const values = [accountId, emailKey(address), kind === 'new_key' ? null : workspaceId, subjectKind, subjectId]
+const isObsolete = async (db: Db, { accountId, subjectKind, subjectId, createdAt, ...row }: MailRow, address: string) => {
+  const workspaceId = row.kind === 'new_key' ? null : row.workspaceId
+  const values = [accountId, emailKey(address), workspaceId, subjectKind, subjectId, createdAt]
   const [answer] = await db.query<{ isObsolete: boolean | null }>(readObsolete, values)
   return answer?.isObsolete === true
 }
@@ -170,7 +181,8 @@ const work = async (deps: Sending, transport: Transport | null, id: Uuid): Promi
   const row = await findMail(deps.db, { id })
   if (row?.state !== 'due') return
   if (row.addressCiphertext === null) return expand(deps, row, transport === null)
-  const opened = openMail(deps, row)
+  const opened = tryOpening(deps, row)
+  if (!opened) return end(deps, row, { retry: 'its address cannot be decrypted' }, '')
   const stop = transport === null || (await isObsolete(deps.db, row, opened.address))
   const letter = letterOf(deps.config.publicUrl, opened)
   const outcome = stop ? 'rejected' : await transport({ id, to: opened.address, ...layOut(row.language, letter) })
