@@ -3,6 +3,7 @@ import { prepareText } from '../db/prepare.ts'
 import { namesSql } from '../db/tables/columns.ts'
 import { frequentEventTypes } from '../db/tables/events.ts'
 import { lastId, type Uuid } from '../lib/ids.ts'
+import { only } from '../lib/lists.ts'
 import { parseWithoutTrace } from '../lib/packed-text.ts'
 import { type Fields, withChanges } from './stored-data.ts'
 
@@ -127,6 +128,14 @@ const earlierThan = `(events.transaction, events.id) < (coalesce(key.transaction
        and events.created_at > key.since and events.created_at < coalesce(key.until, 'infinity')
        and events.transaction >= coalesce(${transactionBeyond('<= key.since', `< first_id_at(key.since - interval '20 minutes')`, 'desc')}, '0')
        and events.transaction <= coalesce(${transactionBeyond('>= key.until', `>= first_id_at(key.until + interval '20 minutes')`, 'asc')}, '${lastTransaction}')`
+
+const range = statement('events.range', 'page')`
+  select coalesce(${transactionBeyond('<= $1', `< first_id_at($1::timestamptz - interval '20 minutes')`, 'desc')}, '0')::text as first,
+     coalesce(${transactionBeyond('>= $2', `>= first_id_at($2::timestamptz + interval '20 minutes')`, 'asc')}, '${lastTransaction}')::text as last`
+
+/** The transactions between which all events after `since` and before `until` lie, in any tenant. */
+export const transactionRange = async (db: Db, since: Date, until: Date | undefined): Promise<{ first: string; last: string }> =>
+  only(await db.query<{ first: string; last: string }>(range, [since, until ?? null]))
 
 const pageKey = {
   transaction: 'xid8',

@@ -94,6 +94,19 @@ test('the list is cut to the time between two instants, in both directions', asy
   expect((await person.api.get('/v1/notifications?created_after=yesterday')).status).toBe(400)
 })
 
+test('events later than the asked time are not read, however many there are', async () => {
+  const person = await signIn(service.api)
+  for (let count = 0; count < 15; count += 1) await createKey(person)
+  await service.settle()
+  const readsOf = async (query: string) => {
+    const { statements } = await sentDuring(async () => {
+      expect((await person.api.get(`/v1/notifications?after=start&limit=1${query}`)).body.data).toHaveLength(query ? 0 : 1)
+    })
+    return statements.filter(({ name }) => name?.startsWith('events.later')).length
+  }
+  expect([await readsOf(''), await readsOf('&created_before=2020-01-01T00:00:00Z')]).toEqual([1, 1])
+})
+
 test('the list has the same events as the stream: none of others and none beyond the permissions', async () => {
   const person = await signIn(service.api)
   await createKey(await signIn(service.api))

@@ -9,7 +9,16 @@ import { prepare } from '../../db/prepare.ts'
 import { selectRows } from '../../db/select-rows.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { members } from '../../db/tables/workspaces.ts'
-import { eventsAfter, eventsBefore, findEvent, type Position, readPast, type StoredEvent } from '../../events/read.ts'
+import {
+  comparePositions,
+  eventsAfter,
+  eventsBefore,
+  findEvent,
+  type Position,
+  readPast,
+  type StoredEvent,
+  transactionRange,
+} from '../../events/read.ts'
 import type { FanOut } from '../../events/stream.ts'
 import type { StreamSlots } from '../../events/stream-slots.ts'
 import { filterOf, type TypePattern } from '../../events/types.ts'
@@ -112,7 +121,7 @@ export const openNotificationStream = async (
   })
 }
 
-const maxAtOnce = 500
+const maxPageSize = 500
 /** The position before all events. */
 const beginning: Position = { transaction: '0', id: firstId }
 
@@ -147,19 +156,18 @@ export const listNotifications = async (
   // Rounds down to a second, so that requests of one turn share a query. `isBetween` checks the exact time.
   const keptFrom = new Date(kept.getTime() - (kept.getTime() % 1_000))
   const times = { since: createdAfter && createdAfter > keptFrom ? createdAfter : keptFrom, until: createdBefore }
+  const range = after !== undefined && start ? await transactionRange(deps.db, since, createdBefore) : undefined
+  const earliest: Position | null = range ? { transaction: range.first, id: firstId } : null
+  let position = earliest && start && comparePositions(start, earliest) < 0 ? earliest : start
   // Each page is larger than the one before, because the reader may see only a few of very many events.
-  for (
-    let position: Position | null = start, more = true, size = take;
-    more && collected.length < take;
-    size = Math.min(2 * size, maxAtOnce)
-  ) {
-    const page: StoredEvent[] =
-      after !== undefined && position
+  for (let more = true, size = take; more && collected.length < take; size = Math.min(2 * size, maxPageSize)) {
+    const page =
+      range && position
         ? await eventsAfter(deps.db, { from: position, audience, take: size })
         : await eventsBefore(deps.db, { from: position, audience, take: size, ...times })
     collected.push(...page.filter((event) => isBetween(event) && mayRead(reader, event)))
     position = page.at(-1) ?? null
-    more = page.length === size
+    more = page.length === size && !(range && position && BigInt(position.transaction) > BigInt(range.last))
   }
   return collected.slice(0, take)
 }
