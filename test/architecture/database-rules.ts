@@ -15,6 +15,7 @@ const composedSql: Readonly<Record<string, string>> = {
     'the name of a role, quoted, which an operator gave, because GRANT takes no parameter, and the tables with a trigger',
   'db/start.ts': 'a number that is computed',
   'events/read.ts': 'one of two directions',
+  'jobs/turns.ts': 'the table and columns of a queue',
   'modules/suspense/earlier-receipts-service.ts': 'tables of the same file',
   'modules/sending/workers.ts': 'the table of payments or of top-ups',
   'queue/record-keys.ts': 'the table of payments or of top-ups',

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { lockAccount } from '../../src/db/account-lock.ts'
 import { inTx } from '../../src/db/client.ts'
 import { parseId, type Uuid } from '../../src/lib/ids.ts'
-import { noteResultNames } from '../../src/modules/beneficiaries/names-service.ts'
+import { createNameCheckWorker, noteResultNames } from '../../src/modules/beneficiaries/names-service.ts'
 import type { Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
@@ -44,6 +44,12 @@ const sourcesOf = async (ids: readonly string[]): Promise<Record<string, number>
   return counts
 }
 
+const idOf = (prefix: 'account' | 'beneficiary' | 'payment', text: string): Uuid => {
+  const id = parseId(prefix, text)
+  if (!id) throw new Error(`${text} is no id`)
+  return id
+}
+
 test('of 200 phones in one go a new account gets 20 names, and 20 more on the next day', async () => {
   for (let index = 0; index < 200; index += 1)
     service.sandbox.names.set({ party: `${254722300000 + index}`, name: 'JANE WANGARI DOE' })
@@ -57,6 +63,69 @@ test('of 200 phones in one go a new account gets 20 names, and 20 more on the ne
   service.clock.advance(86_400)
   await service.settle()
   expect(await sourcesOf(ids)).toEqual({ 'no_match lookup': 40, 'unavailable daily_limit': 160 })
+})
+
+const post = (path: string) => person.api.post(path)
+const sourcesListed = async (id: string) => (await checksOf(id)).map(({ source }) => source)
+
+test('what the limit postpones is recorded once, however many days and requests follow, and no name is searched for it again', async () => {
+  const ids = await many(50, 1_000)
+  for (let day = 0; day < 2; day += 1) {
+    service.clock.advance(86_400)
+    await service.settle()
+  }
+  const listed = await Promise.all(ids.map(sourcesListed))
+  expect(new Set(listed.flatMap((sources) => sources.filter((source) => source === 'daily_limit').length))).toEqual(
+    new Set([0, 1]),
+  )
+  // A payee that has a name already.
+  const [first = ''] = await many(1, 1_100)
+  service.clock.advance(86_400)
+  await service.settle()
+  await many(20, 1_200)
+  for (let request = 0; request < 3; request += 1) {
+    service.clock.advance(5)
+    expect((await post(`/v1/beneficiaries/${first}/verify`)).status).toBe(202)
+    await service.settle()
+  }
+  expect((await sourcesListed(first)).filter((source) => source === 'daily_limit')).toHaveLength(1)
+})
+
+test('each day has at most 500 checks that the limit postponed: further ones are due on the days after', async () => {
+  const dueOf = async (id: string) => {
+    const [row] = await service.deps.db.query<{ at: Date | null }>(
+      'select name_check_due_at as at from beneficiaries where id = $1',
+      [idOf('beneficiary', id)],
+    )
+    return row?.at?.getTime() ?? 0
+  }
+  const waiting = await many(21, 2_000)
+  const days = await Promise.all(waiting.map(dueOf))
+  const tomorrow = Math.max(...days)
+  const last = waiting[days.indexOf(tomorrow)] ?? ''
+  await service.deps.db.query(
+    `insert into beneficiaries select (jsonb_populate_record(b, jsonb_build_object('id', gen_random_uuid()))).*
+     from beneficiaries b, generate_series(1, 499) where b.id = $1`,
+    [idOf('beneficiary', last)],
+  )
+  const [further = ''] = await many(1, 2_100)
+  expect(await dueOf(further)).toBe(tomorrow + 86_400_000)
+})
+
+test('a workspace with thousands of due checks delays no check of another one', async () => {
+  const other = await signIn(service.api)
+  const backlog = await newBeneficiary(person.api, { destination: '254722399998' })
+  await service.deps.db.query(
+    `insert into beneficiaries select (jsonb_populate_record(b, jsonb_build_object('id', gen_random_uuid()))).*
+     from beneficiaries b, generate_series(1, 2000) where b.id = $1`,
+    [idOf('beneficiary', backlog)],
+  )
+  service.clock.advance(1)
+  const late = await newBeneficiary(other.api, { destination: '254722399999' })
+  const worker = createNameCheckWorker({ ...service.deps, onNameChanged: async () => undefined })
+  const { tasks } = await worker.claim({ free: 4, ofTenant: () => 4, except: [], full: [] })
+  expect(tasks.map(({ key }) => key)).toContain(idOf('beneficiary', late))
+  await service.deps.db.query('update beneficiaries set name_check_due_at = null')
 })
 
 test('a payee beyond the limit asks as one without a name does, and the approver reads why', async () => {
@@ -108,12 +177,6 @@ test('each check is listed, newest first, with the payment whose result reported
     { status: 'match', name: 'WANJIRU N**** K****', source: 'lookup', checked_at: expect.any(String), payment_id: null },
   ])
 })
-
-const idOf = (prefix: 'account' | 'beneficiary' | 'payment', text: string): Uuid => {
-  const id = parseId(prefix, text)
-  if (!id) throw new Error(`${text} is no id`)
-  return id
-}
 
 test('names that payments report while the rail is asked are each compared, in their order', async () => {
   const destination = '254722100001'

@@ -189,6 +189,26 @@ test('a server that is busy is asked again for an hour, with one Message-ID; an 
   expect((await as().get(settings)).body.addresses).toEqual([{ email, refused_at: null }])
 })
 
+test('a team with many mails delays no mail of another account', async () => {
+  const of = await team()
+  const approvers = [await join(of), await join(of), await join(of), await join(of)]
+  const other = await person()
+  await service.settle()
+  for (const { email } of approvers) server.answers.set(email, '451 try later')
+  for (let payment = 0; payment < 5; payment += 1)
+    await pay(of.owner.api, await newBeneficiary(of.owner.api, { display_name: `Rent ${payment}` }))
+  await service.settle()
+  server.answers.clear()
+  service.clock.advance(70)
+  await other.api.post('/v1/accounts/me/api-keys', { name: 'Payroll' })
+  const before = server.received.length
+  await service.settle()
+  await service.settle()
+  const recipients = server.received.slice(before).flatMap(({ to }) => to)
+  expect(recipients.length).toBeGreaterThan(20)
+  expect(recipients.slice(0, 10)).toContain(other.email)
+})
+
 test('a mail whose address can no longer be decrypted is given up after an hour, like one that no server accepts', async () => {
   const { email, api } = await person()
   server.answers.set(email, '451 try later')

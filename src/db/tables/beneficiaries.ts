@@ -81,6 +81,7 @@ export const beneficiaries = pgTable(
     index('beneficiaries_changed_by').on(t.changedByGrantId, t.id).where(sql`${t.changedByGrantId} is not null`),
     index('beneficiaries_proposed').on(t.workspaceId, t.id).where(sql`${t.confirmedAt} is null`),
     index('beneficiaries_name_checks').on(t.nameCheckDueAt).where(sql`${t.nameCheckDueAt} is not null`),
+    index('beneficiaries_name_turns').on(t.workspaceId, t.nameCheckDueAt).where(sql`${t.nameCheckDueAt} is not null`),
     index('beneficiaries_other_name')
       .on(t.workspaceId, t.id)
       .where(sql`${t.verification} = 'no_match' and ${t.archivedAt} is null`),

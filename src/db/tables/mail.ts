@@ -23,6 +23,9 @@ export const notificationSettings = pgTable(
 
 export const mailStates = ['due', 'sent', 'given_up', 'refused'] as const
 
+/** The queue takes mails from these in turn. A cause that belongs to neither a workspace nor an account takes a turn of its own. */
+export const mailTenantSql = 'coalesce(workspace_id, account_id, id)'
+
 /**
  * A mail to a person, written in the transaction of its cause and sent after the commit. A row without an address represents the
  * cause and is later replaced by one row for each address of each recipient.
@@ -55,6 +58,7 @@ export const mails = pgTable(
   (t) => [
     uniqueIndex('mails_cause_key').on(t.cause),
     index('mails_due').on(t.dueAt).where(sql`${t.dueAt} is not null`),
+    index('mails_turns').on(sql.raw(mailTenantSql), t.dueAt).where(sql`${t.dueAt} is not null`),
     index('mails_subject').on(t.subjectId).where(sql`${t.subjectId} is not null`),
     index('mails_account').on(t.accountId).where(sql`${t.accountId} is not null`),
     index('mails_ended').on(t.endedAt).where(sql`${t.addressCiphertext} is not null`),

@@ -1,31 +1,30 @@
 import { and, desc, eq, isNull, or, sql } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
-import type { Vault } from '../../auth/vault.ts'
-import { lockAccount, lockAccounts } from '../../db/account-lock.ts'
-import { type Database, type Db, inTx, statement, type Tx } from '../../db/client.ts'
+import { lockAccounts } from '../../db/account-lock.ts'
+import { type Db, first, inTx, statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { insertRow, prepareWrite, updateRow } from '../../db/prepare-write.ts'
+import { prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { selectRows } from '../../db/select-rows.ts'
 import { beneficiaries, beneficiaryVerifications } from '../../db/tables/beneficiaries.ts'
-import { balanceAccountSql, balanceAccountsSql } from '../../db/tables/workspaces.ts'
 import { paidPaymentsSql } from '../../db/transitions.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
 import { wakeAfterCommit } from '../../jobs/jobs.ts'
-import { claimLeased, type Wanted, type Worker } from '../../jobs/worker.ts'
+import { createTurns, type DueRow, dueInTurn } from '../../jobs/turns.ts'
+import { claimLeased, type Worker } from '../../jobs/worker.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { fieldsOf, mapInChunks } from '../../lib/lists.ts'
 import { memoised } from '../../lib/memoised.ts'
 import { looksAlike, shapeOfName } from '../../lib/names/look-alike.ts'
 import { shortened, shortenName } from '../../lib/names/words.ts'
-import type { RailName } from '../../lib/rail-names.ts'
 import type { NameSource } from '../../lib/verification.ts'
 import { nairobiMidnight } from '../../rails/fields.ts'
 import type { NameAnswer, Rails } from '../../rails/rail.ts'
 import type { Parts } from '../parts.ts'
+import { ask, type Due, newestCheck, readAccounts, readHasPaid, reserve } from './name-lookup.ts'
 import { presentBeneficiary } from './present.ts'
-import { type BeneficiaryRecord, destinationContext, findBeneficiary, findLocked } from './queries.ts'
+import { type BeneficiaryRecord, findBeneficiary, findLocked } from './queries.ts'
 import { lockUnarchived, type OnNameChanged } from './service.ts'
 import { nextCheckAt, type Verification, verified } from './verification-rules.ts'
 
@@ -35,77 +34,16 @@ import { nextCheckAt, type Verification, verified } from './verification-rules.t
 
 type NameCheckDeps = Pick<Parts, 'clock' | 'db' | 'rails' | 'vault'> & { onNameChanged: OnNameChanged }
 
-/**
- * `tenant`: the owning account, whose daily limit on name lookups applies. `payer`: the account that holds the balance. `payers`:
- * with the account on which payments from before a separation hold money, because their approvals may get a new text.
- */
-type Due = { id: Uuid; workspaceId: Uuid; tenant: Uuid; payer: Uuid; payers: Uuid[] }
-
 /** Lease of a check. If the process dies, another process takes the check over after this time. */
 const leaseSeconds = 300
-/** Takes due checks from workspaces in turn, so that thousands of checks in one workspace do not delay another's. */
-const dueChecks = statement('beneficiaries.due_name_checks')`
-  select c.id, c.workspace_id as "workspaceId", w.owning_account_id as tenant, ${balanceAccountSql('w')} as payer,
-       array(select * from ${balanceAccountsSql('w')}) as payers
-     from (select id, row_number() over (partition by workspace_id order by name_check_due_at) as place from (
-         select id, workspace_id, name_check_due_at from beneficiaries
-         where name_check_due_at <= $1 and id <> all($2::uuid[]) order by name_check_due_at limit 1000) as due
-       order by place limit $3) as turn
-     join beneficiaries c on c.id = turn.id join workspaces w on w.id = c.workspace_id
-     where c.name_check_due_at <= $1`
+const dueChecks = dueInTurn('beneficiaries.due_name_checks', {
+  table: 'beneficiaries',
+  tenant: 'workspace_id',
+  due: 'name_check_due_at',
+})
 const lease = statement('beneficiaries.claim_name_checks')`
   update beneficiaries set name_check_due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
        select id from beneficiaries where id = any($2::uuid[]) and name_check_due_at <= $1 for update skip locked) returning id`
-
-type LookUp = NonNullable<NonNullable<Rails['payout'][RailName]>['lookUp']>
-
-/** Does not look up a destination that cannot be decrypted. Payments to it report the failure. */
-const ask = async (vault: Vault, payee: BeneficiaryRecord, lookUp: LookUp): Promise<NameAnswer> => {
-  const sealed = { ciphertext: payee.destinationCiphertext, keyId: payee.destinationKeyId }
-  let destination: string
-  try {
-    destination = vault.open(sealed, destinationContext(payee.id, payee.workspaceId))
-  } catch {
-    return { kind: 'unreachable' }
-  }
-  const isPaybill = payee.accountReference !== null || payee.accountReferenceRequired
-  return lookUp({ rail: payee.paymentRail, destination, bankCode: payee.bankCode, isPaybill })
-}
-
-/** Beneficiaries that an account may look up per day. New accounts get few, because a lookup reveals a number's owner. */
-const maxNamesADay = { new: 20, paying: 500 }
-
-const hasPaidSql = `coalesce((select true from workspaces w cross join lateral (
-    select from payments p where p.workspace_id = any(array[w.id]) and p.status in ${paidPaymentsSql} limit 1) as paid
-  where w.owning_account_id = $1 limit 1), false)`
-
-const readHasPaid = statement('beneficiaries.account_has_paid')`select ${hasPaidSql} as "hasPaid"`
-const readDay = statement('beneficiaries.names_of_day')`
-  select ${hasPaidSql} as "hasPaid", count(distinct beneficiary_id)::int as others from beneficiary_verifications
-   where account_id = $1 and checked_at >= $2 and source = 'lookup' and beneficiary_id <> $3`
-
-/**
- * Records a lookup before it is sent. The account's lock makes concurrent lookups count toward the daily limit. If the limit is
- * reached, records that instead and returns null.
- */
-const reserve = (db: Database, due: Due): Promise<Uuid | null> =>
-  inTx(db, async (tx) => {
-    await lockAccount(tx, due.tenant)
-    const { at } = tx
-    const [day] = await tx.query<{ hasPaid: boolean; others: number }>(readDay, [due.tenant, nairobiMidnight(at), due.id])
-    const isLeft = day !== undefined && day.others < (day.hasPaid ? maxNamesADay.paying : maxNamesADay.new)
-    const id = newId()
-    insertRow(tx, beneficiaryVerifications, {
-      id,
-      workspaceId: due.workspaceId,
-      accountId: due.tenant,
-      beneficiaryId: due.id,
-      status: isLeft ? 'unverified' : 'unavailable',
-      source: isLeft ? 'lookup' : 'daily_limit',
-      checkedAt: at,
-    })
-    return isLeft ? id : null
-  })
 
 type Found = { id: Uuid; answer: NameAnswer; source: NameSource }
 
@@ -118,7 +56,7 @@ const resultsOf = async (tx: Tx, beneficiaryId: Uuid): Promise<Found[]> => {
 
 /** Compares the names in order. The verdict is based on the full name, even if the account sees a shortened one. */
 const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: readonly Found[]): Promise<Verification> => {
-  const [account] = await tx.query<{ hasPaid: boolean }>(readHasPaid, [due.tenant])
+  const [account] = await tx.query<{ hasPaid: boolean }>(readHasPaid, [due.owner])
   const shown = (name: string): string => (account?.hasPaid ? name : shortenName(name))
   const { verification, reportedName, nameSource, nameCheckedAt } = before
   let known: Verification = { verification, reportedName, nameSource, nameCheckedAt }
@@ -178,13 +116,12 @@ const findSimilar = async (db: Db, { workspaceId, payeeId, displayName }: Benefi
   return found
 }
 
-/** `payee`: the row as read before the search for similar names. `lookup`: null if the rail was not queried. */
-type Result = { lookup: Found | null; isOverLimit: boolean; payee: BeneficiaryRecord; similar: Uuid | null }
+/** `payee`: the row as read before the search for similar names. `lookup`: null if the rail was not queried. `again`: as reserved. */
+type Result = { lookup: Found | null; again: Date | null; payee: BeneficiaryRecord; similar: Uuid | null }
 
 /** A check that was requested while this one ran stays due, unless this one queried the rail. */
-const dueAfter = (before: BeneficiaryRecord, { lookup, isOverLimit, payee }: Result, at: Date, tries: number): Date | null => {
-  // Beneficiaries beyond the daily limit are looked up the next day.
-  if (isOverLimit) return new Date(nairobiMidnight(at).getTime() + 86_400_000)
+const dueAfter = (before: BeneficiaryRecord, { lookup, again, payee }: Result, at: Date, tries: number): Date | null => {
+  if (again) return again
   if (tries > 0) return nextCheckAt(tries, at)
   const isAskedAgain =
     before.resultName === payee.resultName && before.nameCheckDueAt?.getTime() !== payee.nameCheckDueAt?.getTime()
@@ -202,13 +139,16 @@ const record = async (tx: Tx, deps: NameCheckDeps, due: Due, result: Result): Pr
   const similarToId = isUnchanged ? similar : await findSimilar(tx, before)
   if (similarToId !== before.similarToId) await tx.run(noteSimilar, { id: before.id, similar: similarToId })
   const results = before.resultName === null ? [] : await resultsOf(tx, before.id)
-  const isUnnamed = result.isOverLimit && before.reportedName === null
+  const isUnnamed = result.again !== null && before.reportedName === null
   const start: BeneficiaryRecord = isUnnamed
     ? { ...before, verification: 'unavailable', nameSource: 'daily_limit', nameCheckedAt: at }
     : before
   const tries = lookup?.answer.kind === 'unreachable' ? before.nameChecks + 1 : 0
   const found = await compareAll(tx, due, start, lookup ? [lookup, ...results] : results)
-  const isChanged = before.verification !== found.verification || before.reportedName !== found.reportedName
+  const isChanged =
+    before.verification !== found.verification ||
+    before.reportedName !== found.reportedName ||
+    before.nameSource !== found.nameSource
   const changes = {
     ...found,
     ...(isChanged && { updatedAt: at }),
@@ -223,30 +163,38 @@ const record = async (tx: Tx, deps: NameCheckDeps, due: Due, result: Result): Pr
   await appendEvents(tx, [{ type: 'beneficiary.updated', accountId: due.payer, workspaceId: due.workspaceId, data }])
 }
 
-const check = async (deps: NameCheckDeps, due: Due): Promise<void> => {
-  const payee = await findBeneficiary(deps.db, due.workspaceId, due.id)
-  if (!payee) return
+const check = async (deps: NameCheckDeps, { id, tenant: workspaceId }: DueRow): Promise<void> => {
+  const [payee, [accounts]] = await Promise.all([
+    findBeneficiary(deps.db, workspaceId, id),
+    deps.db.query<Pick<Due, 'owner' | 'payer' | 'payers'>>(readAccounts, [workspaceId]),
+  ])
+  if (!payee || !accounts) return
+  const due = { id, workspaceId, ...accounts }
   const lookUp = deps.rails.payout[payee.paymentRail]?.lookUp
   const isAsked = lookUp !== undefined && payee.resultName === null && payee.archivedAt === null
-  const id = isAsked ? await reserve(deps.db, due) : null
-  const [similar, answer] = await Promise.all([findSimilar(deps.db, payee), id && lookUp && ask(deps.vault, payee, lookUp)])
-  const lookup = id && answer ? { id, answer, source: 'lookup' as const } : null
-  await inTx(deps.db, (tx) => record(tx, deps, due, { lookup, isOverLimit: isAsked && id === null, payee, similar }))
+  const reserved = isAsked ? await reserve(deps.db, due) : { id: null, again: null }
+  if (!reserved) return
+  const { id: lookupId, again } = reserved
+  const [similar, answer] = await Promise.all([findSimilar(deps.db, payee), lookupId && lookUp && ask(deps.vault, payee, lookUp)])
+  const lookup = lookupId && answer ? { id: lookupId, answer, source: 'lookup' as const } : null
+  await inTx(deps.db, (tx) => record(tx, deps, due, { lookup, again, payee, similar }))
 }
 
 /** Maximum number of concurrent name lookups in this process. */
 const maxAtOnce = 4
 
-export const createNameCheckWorker = (deps: NameCheckDeps): Worker => ({
-  name: 'names',
-  limit: maxAtOnce,
-  claim: async ({ free, except }) => {
-    // Waits for several free slots, because searching for one due check costs as much as searching for several.
-    if (free < maxAtOnce / 2) return { tasks: [], more: true }
-    const due = (wanted: Wanted) => deps.db.query<Due>(dueChecks, [wanted.now, wanted.except, wanted.free])
-    return claimLeased(deps.db, { due, lease }, { now: deps.clock.now(), free, except }, (row) => check(deps, row))
-  },
-})
+export const createNameCheckWorker = (deps: NameCheckDeps): Worker => {
+  const due = createTurns(deps.db, dueChecks)
+  return {
+    name: 'names',
+    limit: maxAtOnce,
+    claim: async ({ free, except }) => {
+      // Waits for several free slots, because searching for one due check costs as much as searching for several.
+      if (free < maxAtOnce / 2) return { tasks: [], more: true }
+      return claimLeased(deps.db, { due, lease }, { now: deps.clock.now(), free, except }, (row) => check(deps, row))
+    },
+  }
+}
 
 /** Minimum time between two lookups of one beneficiary, regardless of their cause. */
 const checkEverySeconds = 60
@@ -259,7 +207,7 @@ export const requestNameCheck = async (tx: Tx, rails: Pick<Rails, 'payout'>, pri
     throw new Refusal('provider_not_configured', {
       message: `${before.paymentRail} is not asked for names here: NAME_LOOKUPS does not name it.`,
     })
-  const last = before.nameCheckedAt
+  const last = (await first(tx, newestCheck, { beneficiaryId: id }))?.checkedAt
   if (last && at.getTime() - last.getTime() < checkEverySeconds * 1000) return before
   updateRow(tx, beneficiaries, { id }, { nameCheckDueAt: at, nameChecks: 0 })
   audit(tx, principal, 'beneficiary.name_check', { subject: id })

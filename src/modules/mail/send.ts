@@ -1,4 +1,4 @@
-import { and, desc, eq, lte, sql } from 'drizzle-orm'
+import { and, desc, eq, sql } from 'drizzle-orm'
 import { decidingRoles } from '../../auth/permissions.ts'
 import { type Db, inTx, statement } from '../../db/client.ts'
 import { personNameSql } from '../../db/person-name.ts'
@@ -7,8 +7,9 @@ import { insertRows, prepareWrite } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { identities } from '../../db/tables/accounts.ts'
 import { emailKeyOf, namesSql } from '../../db/tables/columns.ts'
-import { mails, type notificationSettings } from '../../db/tables/mail.ts'
-import { claimLeased, type Wanted, type Worker } from '../../jobs/worker.ts'
+import { mails, mailTenantSql, type notificationSettings } from '../../db/tables/mail.ts'
+import { createTurns, dueInTurn } from '../../jobs/turns.ts'
+import { claimLeased, type Worker } from '../../jobs/worker.ts'
 import { daysAfter, isoTime, secondsAfter } from '../../lib/clock.ts'
 import { emailKey, emailKeySql } from '../../lib/email-key.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
@@ -28,14 +29,7 @@ const leaseSeconds = 120
 /** Pauses between tries, an hour in total. */
 const pausesSeconds = [60, 120, 240, 480, 900, 1800]
 
-const dueMails = prepare('mails.due', { now: 'timestamptz', except: 'uuid[]', free: 'rows' }, 'pool', (orm, param) =>
-  orm
-    .select({ id: mails.id, tenant: sql<Uuid>`coalesce(${mails.accountId}, ${mails.workspaceId}, ${mails.id})` })
-    .from(mails)
-    .where(and(lte(mails.dueAt, param.now), sql`${mails.id} <> all(${param.except})`))
-    .orderBy(mails.dueAt)
-    .limit(param.free),
-)
+const dueMails = dueInTurn('mails.due', { table: 'mails', tenant: mailTenantSql, due: 'due_at' })
 const lease = statement('mails.claim')`
   update mails set due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
        select id from mails where id = any($2::uuid[]) and due_at <= $1 for update skip locked) returning id`
@@ -197,13 +191,12 @@ const transportOf = (config: Sending['config']): Transport | null => {
 
 export const createMailWorker = (deps: Sending): Worker => {
   const transport = transportOf(deps.config)
+  const due = createTurns(deps.db, dueMails)
   return {
     name: 'mails',
     limit: 4,
-    claim: (room) => {
-      const due = (wanted: Wanted) => deps.db.run(dueMails, wanted)
-      return claimLeased(deps.db, { due, lease }, { ...room, now: deps.clock.now() }, ({ id }) => work(deps, transport, id))
-    },
+    claim: (capacity) =>
+      claimLeased(deps.db, { due, lease }, { ...capacity, now: deps.clock.now() }, ({ id }) => work(deps, transport, id)),
   }
 }
 
