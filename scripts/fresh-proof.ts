@@ -70,7 +70,7 @@ const reasons: Readonly<Record<string, string>> = {
   'beneficiaries.confirm': underRules,
   'beneficiaries.verify': 'Only queries the rail for a name.',
   'beneficiaries.archive': stops,
-  'policies.create': 'An additional policy can only tighten the rules.',
+  'policies.create': 'An additional policy allows nothing that another rule refuses.',
   'policies.update': 'Only to loosen.',
   'policies.archive': 'Removes a rule, so more payments can pass.',
   'policies.confirm_change': loosens,

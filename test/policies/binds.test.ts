@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
+import { parseId } from '../../src/lib/ids.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
+import { join } from '../workspaces/team.ts'
 
 const service = await openService()
 const person = await signIn(service.api)
@@ -98,4 +100,29 @@ test('a policy of a person, or of a key that manages policies, binds everyone', 
     expect(await pay(other, '90100')).toMatchObject({ status: 403 })
     await person.api.delete(`${path}/${made.body.id}`)
   }
+})
+
+test('the policies of a key that has ended leave room for others, and are archived at once, even where a rule asks for two', async () => {
+  const owner = await signIn(service.api)
+  const { id: workspace } = (await owner.api.get('/v1/workspaces/current')).body.workspace
+  await join(service, { id: workspace, owner }, 'approver')
+  const rule = { name: 'Own', required_approval_count: 2 }
+  const [full, spare] = [await createKey(owner), await createKey(owner)]
+  const { id } = (await full.api.post(path, rule)).body
+  const [kept, removed] = [(await spare.api.post(path, rule)).body.id, (await spare.api.post(path, rule)).body.id]
+  await service.deps.db.query(
+    `insert into spending_policies select (jsonb_populate_record(p, jsonb_build_object('id', gen_random_uuid()))).*
+     from spending_policies p, generate_series(1, 97) where p.id = $1`,
+    [parseId('policy', id)],
+  )
+  expect((await owner.api.post(path, { name: 'More' })).body.details.reason).toBe('limit_reached')
+  expect((await owner.api.delete(`${path}/${kept}`)).status).toBe(202)
+  await owner.api.delete(`/v1/accounts/me/api-keys/${spare.id}`)
+  const archived = await owner.api.delete(`${path}/${removed}`)
+  expect([archived.status, archived.body.status]).toEqual([200, 'archived'])
+  await owner.api.delete(`/v1/accounts/me/api-keys/${full.id}`)
+  expect((await owner.api.post(path, { name: 'More' })).status).toBe(201)
+  const active = (await owner.api.get(`${path}?status=active&limit=100`)).body.data
+  expect(active.map(({ name }: { name: string }) => name)).toEqual(['More'])
+  expect((await owner.api.get(`${path}/${kept}`)).body).toMatchObject({ status: 'archived', pending_change: null })
 })

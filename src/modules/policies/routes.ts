@@ -25,12 +25,12 @@ const changed = (record: PolicyRecord, holds: boolean) => (holds ? ok : accepted
 export const registerPolicies = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   routes.post(path, 'policies.create', {
-    // A new policy can only tighten, so an agent may create one: policy.create is enough.
+    // A new policy allows nothing that another rule refuses, so an agent may create one: policy.create is enough.
     permission: ['policy.create', 'policy.manage'],
     idempotent: true,
     summary: 'Create a spending policy',
     description:
-      'Adds a policy to the workspace: limits per payment, day and month, an approval threshold, and the payments that it applies to. It takes effect at once. A new policy can only make the rules stricter, because the strictest of all applicable policies decides. Test it with the simulation first.',
+      'Adds a policy to the workspace: limits per payment, day and month, an approval threshold, and the payments that it applies to. It takes effect at once. A new policy never allows what another rule refuses, because the strictest of all applicable policies decides. A policy that binds everyone can replace the service’s own warnings. Test it with the simulation first.',
     body: CreatePolicy,
     response: { 201: Policy },
     work: async (tx, { principal, body }) => created(presentPolicy(await createPolicy(tx, principal, body))),

@@ -1,7 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
+import { and, eq, getTableColumns, isNotNull, isNull, lte, or } from 'drizzle-orm'
 import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
 import { lockAccount } from '../../db/account-lock.ts'
 import type { Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
+import { grants } from '../../db/tables/grants.ts'
+import { spendingPolicies } from '../../db/tables/policies.ts'
 import { conflict } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { loosens } from '../../policy/limits.ts'
@@ -12,23 +16,45 @@ import { loosen, tighten } from './pending-change.ts'
 import { lockOwnPolicy, type PolicyRecord, presentPolicy, requireApprovers } from './queries.ts'
 import { policyTerms } from './rules.ts'
 import type { CreatePolicy, UpdatePolicy } from './schema.ts'
-import { insertPolicy, nothingPending } from './write.ts'
+import { archived, changePolicy, insertPolicy, nothingPending } from './write.ts'
 
 /** A grant that may create policies but not manage them binds only its own payments, because it cannot undo a policy. */
 export const limitingGrant = ({ grant, permissions }: Pick<Principal, 'grant' | 'permissions'>): Uuid | null =>
   grant && !permissions.has('policy.manage') ? grant.id : null
 
+const ofEndedGrants = prepare('policies.of_ended_grants', { workspaceId: 'uuid', at: 'timestamptz' }, (orm, param) =>
+  orm
+    .select(getTableColumns(spendingPolicies))
+    .from(spendingPolicies)
+    .innerJoin(grants, eq(grants.id, spendingPolicies.bindsGrantId))
+    .where(
+      and(
+        eq(spendingPolicies.workspaceId, param.workspaceId),
+        isNull(spendingPolicies.archivedAt),
+        or(isNotNull(grants.revokedAt), lte(grants.expiresAt, param.at)),
+      ),
+    ),
+)
+
+/** A policy whose grant has ended binds no payment. Otherwise a key could use up the workspace's policies. */
+const archiveUnused = async (tx: Tx, { workspace }: Principal): Promise<void> => {
+  const changer = { accountId: null, origin: null, way: 'timer', workspace }
+  for (const before of await tx.run(ofEndedGrants, { workspaceId: workspace.id, at: tx.at }))
+    await changePolicy(tx, changer, ['policy.archived'], before, { ...nothingPending, ...archived(tx) })
+}
+
 export const createPolicy = async (tx: Tx, principal: Principal, input: CreatePolicy): Promise<PolicyRecord> => {
-  const { at } = tx
   const { workspace } = principal
   const terms = policyTerms(input)
-  const [, maker] = await Promise.all([
-    lockAccount(tx, workspace.balanceAccountId),
+  await lockAccount(tx, workspace.balanceAccountId)
+  await archiveUnused(tx, principal)
+  const [maker] = await Promise.all([
     readCreator(tx, principal),
     requireBelowBound(tx, 'policies', workspace.id),
     requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds, 'beneficiary_ids'),
     requireApprovers(tx, workspace.id, terms.approverIds),
   ])
+  const { at } = tx
   const record: PolicyRecord = {
     id: newId(),
     workspaceId: workspace.id,
