@@ -343,7 +343,7 @@ test('a freeze by who manages the workspace is lifted by such a person alone, al
   await refused()
 })
 
-test('freezing all grants asks once who froze those that are frozen, however many they are', async () => {
+test('freezing all grants asks once who froze those that are frozen, and writes once, however many they are', async () => {
   const team = await createTeam(service)
   const members = [await join(service, team, 'member'), await join(service, team, 'member')]
   for (const member of members)
@@ -358,6 +358,7 @@ test('freezing all grants asks once who froze those that are frozen, however man
   })
   expect(frozen).toBe(4)
   expect(statements.filter(({ text }) => text.includes("'frozen' = 'true'"))).toHaveLength(1)
+  expect(statements.filter(({ text }) => /^update "?grants"?/i.test(text))).toHaveLength(1)
 })
 
 test('who manages a workspace sees, freezes and ends every grant in it, made by any member; no other caller does', async () => {

@@ -258,13 +258,11 @@ export const changeGrant = async (
   return { grant: after, view }
 }
 
-/** Skips grants that are inactive or already frozen. The caller has checked the permission. */
-export const freezeGrants = async (tx: Tx, principal: Principal, ids: readonly Uuid[]): Promise<void> => {
-  const { at } = tx
-  const before = (await lockThese(tx, ids)).filter((grant) => grantLife(grant, at) === 'active' && grant.frozenAt === null)
-  const after = before.map((grant) => ({ ...grant, frozenAt: at }))
+/** The caller has locked the grants and may freeze them. */
+const freezeLocked = async (tx: Tx, principal: Principal, before: readonly GrantRecord[]): Promise<void> => {
+  const after = before.map((grant) => ({ ...grant, frozenAt: grant.frozenAt ?? tx.at }))
   await updateRows(tx, grants, ['frozenAt'], after)
-  const views = await viewsOf(tx, at, after)
+  const views = await viewsOf(tx, tx.at, after)
   await appendEvents(
     tx,
     after.flatMap(({ id, accountId }) => {
@@ -272,11 +270,18 @@ export const freezeGrants = async (tx: Tx, principal: Principal, ids: readonly U
       return data ? [{ type: 'grant.updated' as const, accountId, workspaceId: null, data }] : []
     }),
   )
-  for (const grant of after) {
+  for (const grant of before) {
     const { id: subject, workspaceId } = grant
-    const change = { before: { ...summary(grant), frozen: false }, after: summary(grant) }
+    const change = { before: summary(grant), after: { ...summary(grant), frozen: true } }
     audit(tx, principal, 'grant.update', { workspaceId, subject, ...change })
   }
+}
+
+/** Skips grants that are inactive or already frozen. The caller has checked the permission. */
+export const freezeGrants = async (tx: Tx, principal: Principal, ids: readonly Uuid[]): Promise<void> => {
+  const locked = await lockThese(tx, ids)
+  const free = locked.filter((grant) => grantLife(grant, tx.at) === 'active' && grant.frozenAt === null)
+  await freezeLocked(tx, principal, free)
 }
 
 /** A manager of a workspace may freeze and revoke every grant in it, including those of other accounts. */
@@ -292,6 +297,6 @@ export const freezeWorkspaceGrants = async (tx: Tx, principal: Principal): Promi
   const ofOthers = active.filter(({ frozenAt, accountId }) => frozenAt !== null && accountId !== principal.accountId)
   const byManager = await frozenByManager(tx, ofOthers)
   const free = active.filter((grant) => grant.frozenAt === null || (ofOthers.includes(grant) && !byManager.has(grant.id)))
-  for (const grant of free) await changeGrant(tx, principal, grant, { frozen: true })
+  await freezeLocked(tx, principal, free)
   return free.length
 }
