@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { StartupError } from '../../../src/lib/errors.ts'
+import type { Answer } from '../../harness/client.ts'
 import { createKey, newWallet, signIn, walletMessage } from '../../harness/people.ts'
 import { openService, startService, type TestService } from '../../harness/service.ts'
 import { createTeam, join } from '../../workspaces/team.ts'
@@ -49,6 +50,55 @@ describe("the session's cookie", () => {
       'service_session=; Max-Age=0; Domain=example.com; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Secure; SameSite=Lax',
     ])
   })
+
+  /** As browsers do: one cookie for each domain and for the host alone, and all of them in each request. */
+  const createJar = () => {
+    const jar = new Map<string, string>()
+    return {
+      keep: (answer: Answer) => {
+        for (const header of answer.headers.getSetCookie()) {
+          const domain = /; Domain=([^;]*)/.exec(header)?.[1] ?? 'host'
+          const [, pair = ''] = /^(service_session=[^;]*)/.exec(header) ?? []
+          if (header.includes('Max-Age=0;')) jar.delete(domain)
+          else if (pair) jar.set(domain, pair)
+        }
+      },
+      headers: () => ({ cookie: [...jar.values()].join('; ') }),
+    }
+  }
+
+  test.each([
+    ['set', undefined, 'example.com'],
+    ['widened', 'pay.example.com', 'example.com'],
+    ['removed', 'example.com', undefined],
+  ])(
+    'of another SESSION_COOKIE_DOMAIN, before it was %s, keeps nobody from signing in or out',
+    async (_change, before, after) => {
+      const start = (domain: string | undefined) => {
+        const env = { ...productionEnv(), ...(domain !== undefined && { SESSION_COOKIE_DOMAIN: domain }) }
+        return startService({ env, database: service.database, clock: service.clock })
+      }
+      const [old, now] = [await start(before), await start(after)]
+      const jar = createJar()
+      const signInWith = async ({ api }: TestService) => {
+        const wallet = newWallet()
+        const intent = 'sign_in'
+        const { message } = (await api.post('/v1/auth/wallet/nonce', { address: wallet.address, intent })).body
+        const signed = { message, signature: await wallet.signMessage({ message }), intent }
+        const answer = await api.post('/v1/auth/wallet/verify', signed, { headers: jar.headers() })
+        expect(answer.status).toBe(200)
+        jar.keep(answer)
+      }
+      await signInWith(old)
+      await signInWith(now)
+      expect((await now.api.get('/v1/accounts/me', { headers: jar.headers() })).status).toBe(200)
+      await signInWith(old)
+      jar.keep(await now.api.post('/v1/auth/logout', undefined, { headers: jar.headers() }))
+      expect(jar.headers().cookie).toBe('')
+      await old.close()
+      await now.close()
+    },
+  )
 
   test('holds an opaque token of which only a hash is kept', async () => {
     const person = await signIn(service.api)

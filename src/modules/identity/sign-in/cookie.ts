@@ -9,13 +9,31 @@ const isSecure = (config: Config): boolean => config.NODE_ENV === 'production' |
 
 const attributes = (config: Config) => ({ path: '/', httpOnly: true, sameSite: 'lax' as const, secure: isSecure(config) })
 
-const ofSession = (config: Config) => ({
+const sessionAttributes = (config: Config, domain = config.SESSION_COOKIE_DOMAIN) => ({
   ...attributes(config),
-  ...(config.SESSION_COOKIE_DOMAIN !== undefined && { domain: config.SESSION_COOKIE_DOMAIN }),
+  ...(domain !== undefined && { domain }),
 })
 
-export const clearSessionCookie = (reply: FastifyReply, config: Config): void => {
-  reply.clearCookie(sessionCookie, ofSession(config))
+/** Every domain for which a browser accepts a cookie of this host. */
+const acceptedDomains = ({ publicUrl }: Config): string[] => {
+  const labels = new URL(publicUrl).hostname.split('.')
+  return labels.slice(0, -1).map((_, first) => labels.slice(first).join('.'))
+}
+
+/**
+ * Clears the session cookies that the browser has from before `SESSION_COOKIE_DOMAIN` changed, or from a sibling site: beside
+ * them, a new cookie is ignored.
+ */
+const clearOtherSessionCookies = (request: FastifyRequest, reply: FastifyReply, config: Config): void => {
+  if (request.cookies[sessionCookie] === undefined) return
+  if (config.SESSION_COOKIE_DOMAIN !== undefined) reply.clearCookie(sessionCookie, attributes(config))
+  for (const domain of acceptedDomains(config))
+    if (domain !== config.SESSION_COOKIE_DOMAIN) reply.clearCookie(sessionCookie, sessionAttributes(config, domain))
+}
+
+export const clearSessionCookie = (request: FastifyRequest, reply: FastifyReply, config: Config): void => {
+  clearOtherSessionCookies(request, reply, config)
+  reply.clearCookie(sessionCookie, sessionAttributes(config))
 }
 
 /** `__Host-`: a sibling domain cannot set this cookie, and so cannot present its own flow as this browser's. */
@@ -49,7 +67,14 @@ export const browserToken = (request: FastifyRequest, config: Config): string =>
   readToken(request, config, browserCookie) ?? newToken()
 
 /** Uses Max-Age, because a browser with a wrong clock could treat a point in time as past. */
-export const setSessionCookie = (reply: FastifyReply, config: Config, session: NewSession, browser: string): void => {
-  reply.setCookie(sessionCookie, session.token, { ...ofSession(config), maxAge: config.SESSION_TTL_DAYS * 86_400 })
+export const setSessionCookie = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  config: Config,
+  { session, browser }: { session: NewSession; browser: string },
+): void => {
+  // First, because a browser may store a host's own cookie and one of the host's domain in one place.
+  clearOtherSessionCookies(request, reply, config)
+  reply.setCookie(sessionCookie, session.token, { ...sessionAttributes(config), maxAge: config.SESSION_TTL_DAYS * 86_400 })
   reply.setCookie(nameOf(config, browserCookie), browser, { ...attributes(config), maxAge: browserCookieSeconds })
 }

@@ -119,8 +119,9 @@ const registerProvider = (routes: ReturnType<typeof routesOf>, deps: Parts, prov
       })
       const { returnTo } = finished
       if ('outcome' in finished) {
-        if (finished.session) setSessionCookie(reply, deps.config, finished.session, known)
-        return reply.header('cache-control', 'no-store').redirect(withOutcome(deps.config, returnTo, finished.outcome), 303)
+        const { outcome, session } = finished
+        if (session) setSessionCookie(request, reply, deps.config, { session, browser: known })
+        return reply.header('cache-control', 'no-store').redirect(withOutcome(deps.config, returnTo, outcome), 303)
       }
       const { refusal } = finished
       if (!wantsPage(request)) throw refusal
@@ -226,7 +227,7 @@ export const registerSignIn = (app: App, deps: Parts): void => {
           browser,
           origin: originOf(request),
         })
-        setSessionCookie(reply, deps.config, session, browser)
+        setSessionCookie(request, reply, deps.config, { session, browser })
         return reply.send({ outcome, account, session: { expires_at: isoTime(session.expiresAt) } })
       }
       requireActiveAccount(caller)
@@ -248,9 +249,9 @@ export const registerSignIn = (app: App, deps: Parts): void => {
     description:
       'Ends the session with its streams and dashboard tokens at once, and clears the cookie. An API key or an access token has no session (403).',
     response: { 204: NoContent },
-    before: async ({ caller }, reply) => {
-      if (caller?.grant) throw new Refusal('forbidden', { message: noSession })
-      clearSessionCookie(reply, deps.config)
+    before: async (request, reply) => {
+      if (request.caller?.grant) throw new Refusal('forbidden', { message: noSession })
+      clearSessionCookie(request, reply, deps.config)
     },
     work: async (tx, { caller }) => {
       if (caller) await logOut(tx, deps.config, caller)
