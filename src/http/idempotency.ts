@@ -15,7 +15,8 @@ import { checkAdmission, checkAuthority, checkEligibility } from './authorize.ts
 export type Answer = { status: number; body: unknown; secret?: readonly string[] }
 
 export const ok = <Body>(body: Body) => ({ status: 200, body }) as const
-export const accepted = <Body>(body: Body) => ({ status: 202, body }) as const
+export const accepted = <Body>(body: Body, secret?: readonly string[]) =>
+  ({ status: 202, body, ...(secret && { secret }) }) as const
 export const created = <Body>(body: Body, secret?: readonly string[]) =>
   ({ status: 201, body, ...(secret && { secret }) }) as const
 

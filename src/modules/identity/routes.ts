@@ -87,7 +87,8 @@ export const registerIdentities = (app: App, deps: Parts): void => {
           // A new method needs fresh proof. A linked identity of the provider proves the session itself.
           const linked = await listIdentities(tx, { accountId: principal.accountId })
           if (!linked.some(({ provider }) => provider === body.provider)) requireFreshProof(principal, tx.at)
-          return accepted(await startLink(tx, deps, principal, input))
+          // The page's address contains its secret.
+          return accepted(await startLink(tx, deps, principal, input), ['authorization_url'])
         })
       }
       const verdict = await examineForLink(deps, request.principal, { ...body, intent: 'link' })

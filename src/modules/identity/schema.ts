@@ -161,7 +161,12 @@ export const LinkIdentity = z
   .meta({ id: 'LinkIdentity' })
 
 export const LinkFlow = RecordOut('LinkFlow', {
-  authorization_url: z.string().describe('The URL to open in the browser of the person whose identity is linked.'),
+  authorization_url: z
+    .string()
+    .optional()
+    .describe(
+      'The URL to open in the browser of the person whose identity is linked. Replays with the same Idempotency-Key omit it.',
+    ),
   expires_at: TimeOut,
 })
 

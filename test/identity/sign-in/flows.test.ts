@@ -256,12 +256,16 @@ describe('a link begun with a bearer', () => {
     ])
   })
 
-  test('the explicit endpoint does the same: 202, the same page for a retry, and no more access', async () => {
+  test('the explicit endpoint does the same: 202, no address of the page in the database or a replay, and no more access', async () => {
     const person = await signIn(service.api)
     const body = { provider: 'github', return_to: '/account' }
     const answer = await person.api.post('/v1/accounts/me/identities', body, { key: 'flow-1' })
     expect([answer.status, Object.keys(answer.body).sort()]).toEqual([202, ['authorization_url', 'expires_at']])
-    expect((await person.api.post('/v1/accounts/me/identities', body, { key: 'flow-1' })).text).toBe(answer.text)
+    const { authorization_url, ...rest } = answer.body
+    const replay = await person.api.post('/v1/accounts/me/identities', body, { key: 'flow-1' })
+    expect([replay.status, replay.headers.get('idempotency-replayed'), replay.body]).toEqual([202, 'true', rest])
+    const stored = await service.deps.db.query<{ response: string }>('select response from idempotency_keys')
+    expect(stored.map(({ response }) => response).join()).not.toContain(new URL(authorization_url).pathname)
     const refused = await person.api.post('/v1/accounts/me/identities', { provider: 'github', return_to: '//evil.example' })
     expect([refused.status, refused.body.details.fields[0].path]).toEqual([400, 'return_to'])
   })

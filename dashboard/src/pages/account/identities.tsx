@@ -21,7 +21,7 @@ import { richAccount, tAccount } from './texts.ts'
 const LinkProvider = ({ provider }: { provider: 'google' | 'github' }) => {
   const link = useChange(() => api.POST('/v1/accounts/me/identities', { body: { provider, return_to: '/account' } }), {
     onDone: (answer) => {
-      if ('authorization_url' in answer) location.assign(answer.authorization_url)
+      if ('authorization_url' in answer && answer.authorization_url) location.assign(answer.authorization_url)
     },
     announcesFailure: true,
   })
