@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
+import { createTeam, join } from '../workspaces/team.ts'
 
 const service = await openService()
 
@@ -67,6 +68,28 @@ test('a policy that always requires approval has the threshold 0, and an archive
   expect((await person.api.get(path)).body.headroom.approval_from_minor).toBe('0')
   await person.api.delete(`/v1/spending-policies/${policy.id}`)
   expect((await person.api.get(path)).body.headroom.approval_from_minor).toBeNull()
+})
+
+test('a removed or suspended member sees nothing of what the workspace spends, by session or key', async () => {
+  const team = await createTeam(service)
+  const policy = { name: 'All', daily_limit_minor: '500000', approval_threshold_minor: '200000' }
+  expect((await team.owner.api.post('/v1/spending-policies', policy)).status).toBe(201)
+  const [removed, suspended] = [await join(service, team, 'member'), await join(service, team, 'admin')]
+  const key = await createKey(suspended, {
+    permissions: ['payment.create'],
+    spending_controls: { per_payment_limit_minor: '300000' },
+  })
+  const limits = { per_payment_minor: null, month_minor: null, total_minor: null }
+  for (const { api } of [removed, suspended])
+    expect((await api.get(path)).body.headroom).toEqual({ ...limits, today_minor: '500000', approval_from_minor: '200000' })
+  const members = '/v1/workspaces/current/members'
+  expect((await team.owner.api.delete(`${members}/${removed.memberId}`)).status).toBe(200)
+  const suspension = await team.owner.api.patch(`${members}/${suspended.memberId}`, { status: 'suspended' })
+  expect(suspension.status).toBe(200)
+  const none = { ...limits, today_minor: null, approval_from_minor: null }
+  expect((await removed.api.get(path)).body).toMatchObject({ role: null, headroom: none })
+  expect((await suspended.api.get(path)).body).toMatchObject({ headroom: none })
+  expect((await key.api.get(path)).body.headroom).toEqual({ ...none, per_payment_minor: '300000' })
 })
 
 test('every kind of credential may call it, and sees only itself', async () => {

@@ -16,7 +16,7 @@ export const Credential = RecordOut('Credential', {
       approval_from_minor: MinorOut.nullable().describe('Payments of this amount or more need an approval.'),
     })
     .describe(
-      'The remaining amount under the strictest limit of the grant, its parent grants and the policies that apply to every payment. Policies for certain beneficiaries or types may allow less: use the simulation.',
+      'The remaining amount under the strictest limit of the grant, its parent grants and the policies that apply to every payment. Policies for certain beneficiaries or types may allow less: use the simulation. Without an active membership, only the limits of the grants count.',
     ),
   expires_at: TimeOut.nullable().describe('When the credential expires.'),
 })

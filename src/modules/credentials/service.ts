@@ -21,7 +21,7 @@ import type { Credential } from './schema.ts'
  */
 const limits = prepare(
   'credentials.limits',
-  { workspaceId: 'uuid', grantIds: 'text', day: 'date', month: 'date' },
+  { workspaceId: 'uuid|null', grantIds: 'text', day: 'date', month: 'date' },
   'coalesced',
   (orm, param) =>
     orm
@@ -60,9 +60,11 @@ export const readCredential = async (db: Database, clock: Clock, principal: Prin
   const { workspace, grant } = principal
   const { day, month } = periodsAt(at, effectiveTimeZone(workspace, at))
   const lineage = grant?.lineage ?? []
+  // What remains under a workspace's policies tells what it spends, so only active members see it.
+  const policiesOf = principal.memberStatus === 'active' ? workspace.id : null
   const [record, rows] = await Promise.all([
     grant ? findGrant(db, scopeOf(principal), grant.id) : undefined,
-    db.run(limits, { workspaceId: workspace.id, grantIds: makePgArray([...lineage]), day, month }),
+    db.run(limits, { workspaceId: policiesOf, grantIds: makePgArray([...lineage]), day, month }),
   ])
   const inUse = rows.map(({ dayMinor, monthMinor, totalMinor, ...limit }) => ({
     ...limit,
