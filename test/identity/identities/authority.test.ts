@@ -179,6 +179,22 @@ describe('a sign-in method that a key links', () => {
     expect(await findBreaches(service)).toEqual([])
   })
 
+  test('counts as a method of the person once its key was revoked: a later key may unlink its own', async () => {
+    const person = await signIn(service.api)
+    const [wallet, later] = [newWallet(), newWallet()]
+    const key = await createKey(person, manager)
+    await link(key.api, wallet)
+    const own = await ownIdentity(person)
+    const byWallet = await signIn(service.api, wallet)
+    expect((await person.api.delete(`/v1/accounts/me/identities/${own.id}`)).status).toBe(200)
+    expect((await byWallet.api.delete(`/v1/accounts/me/grants/${key.grantId}`)).status).toBe(200)
+    const second = await createKey(await signIn(service.api, wallet), manager)
+    const { id } = (await link(second.api, later)).body
+    expect((await second.api.delete(`/v1/accounts/me/identities/${id}`)).status).toBe(200)
+    const [last] = await identitiesOf(second)
+    expect((await second.api.delete(`/v1/accounts/me/identities/${last.id}`)).body.error).toBe('last_identity')
+  })
+
   test('is never the only one left after a key unlinks the others', async () => {
     const person = await signIn(service.api)
     const key = await createKey(person, manager)

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { addPasskey, newAuthenticator } from '../../harness/authenticator.ts'
 import { createBrowser, linksOf } from '../../harness/browser.ts'
 import type { Client } from '../../harness/client.ts'
-import { newWallet, type Person, prove, signIn, walletMessage } from '../../harness/people.ts'
+import { createKey, newWallet, type Person, prove, signIn, walletMessage } from '../../harness/people.ts'
 import { openService } from '../../harness/service.ts'
 import { choose, continueWith, newPerson } from '../sign-in/providers.ts'
 
@@ -58,6 +58,21 @@ describe('an old session', () => {
     minutes(11)
     expect(await makeKey(later)).toMatchObject(refused)
     await prove({ api: later, wallet: added.wallet })
+    expect((await makeKey(later)).status).toBe(201)
+  })
+
+  test('is not proven by a method that a key linked before it began, unless it began with that method', async () => {
+    const key = await createKey({ api: session }, { permissions: ['account.read', 'account.manage'] })
+    const { wallet } = await link(key.api)
+    minutes(1)
+    const later = raw(await signIn(service.api, person.wallet))
+    const ofKey = raw(await signIn(service.api, wallet))
+    minutes(11)
+    for (const api of [later, ofKey])
+      expect((await prove({ api, wallet })).body).toMatchObject({ outcome: 'already_linked', session: null })
+    expect(await makeKey(later)).toMatchObject(refused)
+    expect((await makeKey(ofKey)).status).toBe(201)
+    await prove({ api: later, wallet: person.wallet })
     expect((await makeKey(later)).status).toBe(201)
   })
 

@@ -15,7 +15,14 @@ import type { Parts } from '../../parts.ts'
 import { accountWith, lockAccountRow } from '../accounts/queries.ts'
 import { mailNewMethod } from '../security-mail.ts'
 import { type Linker, renewProof, requireSignInAuthority, revokeSessions, signInAuthorityRefusal } from '../sessions/service.ts'
-import { findIdentity, type IdentityProof, type IdentityRecord, listIdentities, presentIdentity } from './queries.ts'
+import {
+  findIdentity,
+  type IdentityProof,
+  type IdentityRecord,
+  listIdentities,
+  presentIdentity,
+  readOwnMethods,
+} from './queries.ts'
 
 type Named = Pick<IdentityRecord, 'provider' | 'issuer' | 'subjectKey' | 'email' | 'emailVerified'>
 
@@ -129,7 +136,8 @@ export const linkIdentity = async (
     throw new CommitThenThrow(refusal)
   }
   if (existing) {
-    if (provesSession) await renewProof(tx, actor, linker, existing)
+    const isOwn = existing.linkedByGrantId === null || (await readOwnMethods(tx, accountId)).has(existing.id)
+    if (provesSession) await renewProof(tx, actor, linker, { ...existing, isOwn })
     const identity = noteProof(tx, existing, proof)
     await recomputeAccountEmail(tx, accountId)
     return { outcome: 'already_linked' as const, identity }
@@ -193,7 +201,8 @@ export const unlinkIdentity = async (tx: Tx, deps: DetachDeps, principal: Princi
   const others = attached.filter((other) => other !== identity)
   // Methods that a key linked end with the key. A key, or a session of such a method, may therefore not leave only such methods:
   // the key's end would lock the person out, or the account would stay with the key's holder.
-  const staying = principal.originGrantId === null ? others : others.filter((other) => other.linkedByGrantId === null)
+  const own = principal.originGrantId === null ? null : await readOwnMethods(tx, principal.accountId)
+  const staying = own ? others.filter((other) => own.has(other.id)) : others
   if (staying.length === 0) throw new Refusal('last_identity')
   if (principal.grant === null && principal.originGrantId !== null && identity.linkedByGrantId !== principal.originGrantId)
     throw new Refusal('forbidden', {

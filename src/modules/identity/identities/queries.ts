@@ -1,10 +1,14 @@
+import { and, eq, sql } from 'drizzle-orm'
+import { linkerOf } from '../../../auth/authority-sql.ts'
 import type { ContractWallets } from '../../../auth/contract-wallet.ts'
 import { type Address, parseAddress, recoverSigner } from '../../../auth/wallet.ts'
-import type { Database } from '../../../db/client.ts'
+import type { Database, Db } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { selectPage, selectRow, selectRows } from '../../../db/select-rows.ts'
 import { identities } from '../../../db/tables/accounts.ts'
 import { presenter } from '../../../http/presenter.ts'
 import { unavailable } from '../../../lib/errors.ts'
+import type { Uuid } from '../../../lib/ids.ts'
 import { walletNameOf } from '../../../lib/wallet-name.ts'
 import { Identity } from '../schema.ts'
 
@@ -13,6 +17,17 @@ export type IdentityRecord = typeof identities.$inferSelect
 export const listIdentities = selectRows('identities.of_account', identities, ['accountId'], 'coalesced')
 
 export const pageIdentities = selectPage('identities.page', identities, identities.accountId)
+
+const own = prepare('identities.own', { accountId: 'uuid' }, (orm, param) =>
+  orm
+    .select({ id: identities.id })
+    .from(identities)
+    .where(and(eq(identities.accountId, param.accountId), sql`${sql.raw(linkerOf('identities'))} is null`)),
+)
+
+/** The sign-in methods that belong to the person: no grant linked them, or that grant was revoked. */
+export const readOwnMethods = async (db: Db, accountId: Uuid): Promise<ReadonlySet<Uuid>> =>
+  new Set((await db.run(own, { accountId })).map(({ id }) => id))
 
 export const findIdentity = selectRow('identities.by_key', identities, ['provider', 'issuer', 'subjectKey'])
 

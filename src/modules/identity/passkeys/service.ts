@@ -168,7 +168,7 @@ export const startProof = async (
     listPasskeys(deps.db, { accountId }),
     issueChallenge(deps, 'proof', id),
   ])
-  const proving = session ? known.filter((passkey) => provesSession(session, passkey)) : []
+  const proving = session ? known.filter((passkey) => provesSession(session, { ...passkey, isOwn: true })) : []
   return {
     challenge,
     timeout,
@@ -200,7 +200,7 @@ export const proveByPasskey = async (tx: Tx, principal: Principal, { nonce, used
     return refuseProof('its challenge is unknown, used, expired or of another session')
   if ('problem' in used) return refuseProof(used.problem)
   if (!(await recordPasskeyUse(tx, used))) return refuseProof('it was removed, or a copy of it has signed before')
-  if (await renewProof(tx, principal, principal, used.passkey)) return
+  if (await renewProof(tx, principal, principal, { ...used.passkey, isOwn: true })) return
   const message =
     'This passkey was added after this session began, so it does not prove whose session it is. Use an older method.'
   const details = { max_age_seconds: proofMaxAgeSeconds, proven_at: principal.provenAt?.toISOString() ?? null }

@@ -71,11 +71,16 @@ export const requireSignInAuthority = async (tx: Tx, config: Config, principal: 
   if (refusal) throw refusal
 }
 
-type Method = { id: Uuid; createdAt: Date; originSessionId: Uuid | null }
+/** `isOwn`: the method belongs to the person, not to a grant that linked it. */
+type Method = { id: Uuid; createdAt: Date; originSessionId: Uuid | null; isOwn: boolean }
 
-/** Whether the method began the session or is older. A method that was added later may be a thief's. */
-export const provesSession = (session: SessionRecord, { id, createdAt, originSessionId }: Method): boolean =>
-  id === (session.beganByIdentityId ?? session.identityId) || (createdAt < session.createdAt && originSessionId !== session.id)
+/**
+ * Whether the method began the session, or is the person's and older. A method that was added later may be a thief's, and one
+ * that a key linked proves only the key.
+ */
+export const provesSession = (session: SessionRecord, { id, createdAt, originSessionId, isOwn }: Method): boolean =>
+  id === (session.beganByIdentityId ?? session.identityId) ||
+  (isOwn && createdAt < session.createdAt && originSessionId !== session.id)
 
 /** Renews the session's proof. Returns false if the method does not prove this session. */
 export const renewProof = async (tx: Tx, actor: Actor, { accountId, originSessionId: id }: Linker, method: Method) => {
