@@ -1,10 +1,21 @@
 import { expect, test } from 'vitest'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { authorizeAgent, decide, newPkce, refresh, registerClient, requestConsent } from '../harness/oauth.ts'
+import {
+  type Agent,
+  authorizeAgent,
+  decide,
+  newPkce,
+  postForm,
+  redeemCode,
+  refresh,
+  registerClient,
+  requestConsent,
+} from '../harness/oauth.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
 import { connectAgent } from '../mcp/connect.ts'
+import { createTeam } from '../workspaces/team.ts'
 
 const service = await openService()
 const person = await signIn(service.api)
@@ -104,6 +115,37 @@ test('an agent that may not hand on a permission gets the name of the scope that
   }
   expect(await handOn('payment.create')).toBe('payment.create key.manage payment.read')
   expect(await handOn('account.manage')).toBeUndefined()
+})
+
+test.each<[string, (agent: Agent) => Promise<unknown>]>([
+  [
+    'its token is revoked',
+    ({ client, access }) => postForm(service.api, '/v1/oauth/revoke', { token: access, ...client.credentials }),
+  ],
+  ['its code is used again', ({ client, code, pkce }) => redeemCode(service.api, client, code, pkce)],
+  [
+    'a refresh token is used again',
+    async ({ client, refreshToken }) => {
+      for (let times = 0; times < 2; times += 1) await refresh(service.api, client, refreshToken)
+    },
+  ],
+  [
+    'it expires',
+    async () => {
+      await service.deps.db.query('update grants set expires_at = $1 where kind = $2', [service.clock.now(), 'oauth'])
+      await service.deps.jobs.sweep()
+    },
+  ],
+])("what an agent asked for from a team's balance is cancelled with its grant, once %s", async (_how, end) => {
+  const team = await createTeam(service)
+  await credit(service, team.id, 1_000_000n)
+  await team.owner.api.post('/v1/spending-policies', { name: 'Ask', required_approval_count: 1 })
+  const agent = await authorizeAgent(service.api, team.owner, { decision: { workspace_id: team.id } })
+  const input = { beneficiary_id: await newBeneficiary(team.owner.api), amount_minor: '1000' }
+  const { body: payment } = await agent.api.post('/v1/payments', input)
+  expect(payment.status).toBe('pending_approval')
+  await end(agent)
+  expect((await team.owner.api.get(`/v1/payments/${payment.id}`)).body.status).toBe('cancelled')
 })
 
 test("the agent's stream ends when its grant does", async () => {

@@ -2,7 +2,7 @@ import { isNotNull, isNull, sql } from 'drizzle-orm'
 import { defaultKeyPermissions } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { digestOfSecret, newApiKey } from '../../auth/secrets.ts'
-import { lockAccount } from '../../db/account-lock.ts'
+import { lockAccount, lockAccounts } from '../../db/account-lock.ts'
 import { inTx, type Tx } from '../../db/client.ts'
 import { keyLife } from '../../db/credential-life.ts'
 import { prepare } from '../../db/prepare.ts'
@@ -93,6 +93,22 @@ export const revokeGrants = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, act
 export const revokeGrant = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, grantId: Uuid): Promise<GrantRecord> =>
   assertPresent((await revokeGrants(tx, onGrantsRevoked, actor, [grantId]))[0], 'a grant that must exist is missing')
 
+/**
+ * Runs a transaction that revokes grants of the account. It locks the accounts that hold the money which they can request before
+ * any row, so that their unsent payments end with them.
+ */
+export const inTxEndingGrants = async <Result>(
+  { db, ownersRelyingOn }: Pick<Parts, 'db' | 'ownersRelyingOn'>,
+  accountId: Uuid,
+  work: (tx: Tx) => Promise<Result>,
+): Promise<Result> => {
+  const owners = await ownersRelyingOn(db, accountId)
+  return inTx(db, async (tx) => {
+    await lockAccounts(tx, { exclusive: [accountId, ...owners] })
+    return work(tx)
+  })
+}
+
 /** Ends the grant and its descendants at `end` at the latest. The caller has locked the grant. */
 const limitGrantEnd = async (tx: Tx, actor: Actor, grant: GrantRecord, end: Date): Promise<GrantRecord> => {
   const later = [grant, ...(await lockDescendants(tx, grant))].filter(({ expiresAt }) => !expiresAt || expiresAt > end)
@@ -136,12 +152,17 @@ export const revokeGrantsOf = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, a
  */
 export const revokeDueGrants = sweepOf(
   'grants.end',
-  { id: grants.id, due: grants.expiresAt, where: [isNull(grants.revokedAt), isNotNull(grants.expiresAt)] },
-  ({ db, onGrantsRevoked }: SweepDeps & Pick<Parts, 'onGrantsRevoked'>, { id }) =>
-    inTx(db, async (tx) => {
+  {
+    id: grants.id,
+    due: grants.expiresAt,
+    where: [isNull(grants.revokedAt), isNotNull(grants.expiresAt)],
+    fields: { accountId: grants.accountId },
+  },
+  (deps: SweepDeps & Pick<Parts, 'onGrantsRevoked' | 'ownersRelyingOn'>, { id, accountId }) =>
+    inTxEndingGrants(deps, accountId, async (tx) => {
       const { expiresAt } = await lockGrant(tx, id)
       if (expiresAt && expiresAt <= tx.at)
-        await revokeGrant(tx, onGrantsRevoked, { accountId: null, origin: null, way: 'end_of_grant' }, id)
+        await revokeGrant(tx, deps.onGrantsRevoked, { accountId: null, origin: null, way: 'end_of_grant' }, id)
     }),
 )
 

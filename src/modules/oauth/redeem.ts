@@ -12,10 +12,11 @@ import { oauthAuthorizations, oauthGrants } from '../../db/tables/oauth.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
 import { CommitThenThrow } from '../../lib/errors.ts'
+import type { Uuid } from '../../lib/ids.ts'
 import { createSerialRunner } from '../../queue/turns.ts'
 import { viewGrant } from '../delegation/present.ts'
 import { lockGrant } from '../delegation/queries.ts'
-import { revokeGrant } from '../delegation/service.ts'
+import { inTxEndingGrants, revokeGrant } from '../delegation/service.ts'
 import type { Parts } from '../parts.ts'
 import { pollIntervalSeconds } from './authorize.ts'
 import { requireGrantType, withoutLastSlash } from './client-metadata.ts'
@@ -38,6 +39,7 @@ import {
 
 type AuthorizationRecord = typeof oauthAuthorizations.$inferSelect
 type RedeemDeps = Pick<Parts, 'config' | 'db' | 'derivations'>
+type EndDeps = RedeemDeps & Pick<Parts, 'onGrantsRevoked' | 'ownersRelyingOn'>
 
 const lockByCode = selectRow('oauth_authorizations.lock_by_code', oauthAuthorizations, ['codeHash'], { lock: 'update' })
 const lockByDevice = selectRow('oauth_authorizations.lock_by_device', oauthAuthorizations, ['deviceCodeHash'], { lock: 'update' })
@@ -81,26 +83,41 @@ const redeem = async (
   return tokens
 }
 
+/** A code or refresh token that was used again: either use may be a thief's, so its grant ends. */
+type Reuse = {
+  reused: { id: Uuid; accountId: Uuid; workspaceId: Uuid | null }
+  action: 'oauth_code.reused' | 'oauth_token.reused'
+  details: Record<string, unknown>
+  message: string
+}
+
+const endReused = async (deps: EndDeps, client: ClientRecord, origin: RequestOrigin, reuse: Reuse): Promise<OAuthError> => {
+  const { id, accountId, workspaceId } = reuse.reused
+  const actor = { accountId, origin, way: 'oauth_client' }
+  await inTxEndingGrants(deps, accountId, async (tx) => {
+    const after = { client_id: clientIdOf(client), ...reuse.details }
+    audit(tx, actor, reuse.action, { workspaceId, subject: id, after })
+    await revokeGrant(tx, deps.onGrantsRevoked, actor, id)
+  })
+  return new OAuthError('invalid_grant', reuse.message)
+}
+
 export const redeemCode = async (
-  deps: RedeemDeps & Pick<Parts, 'onGrantsRevoked'>,
+  deps: EndDeps,
   client: ClientRecord,
   origin: RequestOrigin,
   parameters: TokenParameters,
 ): Promise<TokenResponse> => {
   const { code, redirect_uri: redirectUri } = parameters
   if (code === undefined) throw new OAuthError('invalid_request', 'code is required.')
-  return inTx(deps.db, async (tx): Promise<TokenResponse> => {
+  const redeemed = await inTx(deps.db, async (tx): Promise<TokenResponse | Reuse> => {
     const authorization = await lockByCode(tx, { codeHash: sha256(code) })
     if (!authorization || authorization.clientId !== client.id) throw unknownCode()
-    const { status, codeExpiresAt, grantId } = authorization
-    if (status === 'redeemed' && grantId !== null) {
-      // A reused code was stolen, and either use may be the thief's, so the first use's grant is revoked (RFC 6749, 4.1.2).
-      const actor = { accountId: authorization.accountId, origin, way: 'oauth_client' }
-      audit(tx, actor, 'oauth_code.reused', { subject: grantId, after: { client_id: clientIdOf(client) } })
-      await revokeGrant(tx, deps.onGrantsRevoked, actor, grantId)
-      throw new CommitThenThrow(
-        new OAuthError('invalid_grant', 'This code was used before. The tokens that it gave have been revoked.'),
-      )
+    const { status, codeExpiresAt, grantId, accountId } = authorization
+    // RFC 6749, section 4.1.2.
+    if (status === 'redeemed' && grantId !== null && accountId !== null) {
+      const message = 'This code was used before. The tokens that it gave have been revoked.'
+      return { reused: { id: grantId, accountId, workspaceId: null }, action: 'oauth_code.reused', details: {}, message }
     }
     if (status !== 'approved' || !codeExpiresAt || codeExpiresAt <= tx.at) throw unknownCode()
     if (redirectUri !== undefined && withoutLastSlash(redirectUri) !== withoutLastSlash(authorization.redirectUri ?? ''))
@@ -108,6 +125,8 @@ export const redeemCode = async (
     checkVerifier(authorization.codeChallenge, parameters.code_verifier)
     return redeem(tx, deps, { origin, parameters }, authorization)
   })
+  if ('reused' in redeemed) throw await endReused(deps, client, origin, redeemed)
+  return redeemed
 }
 
 /** Tolerance, because a client that waits for exactly the interval may arrive slightly early. */
@@ -199,9 +218,9 @@ type RefreshRequest = {
  */
 const rotate = async (
   tx: Tx,
-  deps: Pick<Parts, 'config' | 'derivations' | 'onGrantsRevoked'>,
+  deps: Pick<Parts, 'config' | 'derivations'>,
   request: RefreshRequest,
-): Promise<{ response: TokenResponse; rotates: boolean }> => {
+): Promise<{ response: TokenResponse; rotates: boolean } | Reuse> => {
   const { client, origin, parameters, presented } = request
   const { handle, generation } = presented
   // One round trip, in this order: the time of arrival, the lock, and the state behind the lock.
@@ -213,13 +232,12 @@ const rotate = async (
   if (!row || !arrival) throw unknownRefreshToken()
   const { grant, state } = row
   if (state.clientId !== client.id || grant.revokedAt) throw unknownRefreshToken()
-  const actor = { accountId: grant.accountId, origin, way: 'oauth_client' }
-  const subject = { workspaceId: grant.workspaceId, subject: grant.id }
   if (isHashOf(state.currentHash, presented)) {
     if (hasEnded(row, state.expiresAt, tx.at)) throw unknownRefreshToken()
     const audience = readAudience(deps.config, row, parameters)
     const after = { generation: state.generation + 1, scopes: audience.scopes }
-    audit(tx, actor, 'oauth_token.refresh', { ...subject, after })
+    const actor = { accountId: grant.accountId, origin, way: 'oauth_client' }
+    audit(tx, actor, 'oauth_token.refresh', { workspaceId: grant.workspaceId, subject: grant.id, after })
     return { response: mintGeneration(tx, deps, row, audience), rotates: true }
   }
   if (generation >= state.generation || !isOurs(deps.derivations, presented)) throw unknownRefreshToken()
@@ -235,18 +253,16 @@ const rotate = async (
       throw new OAuthError('invalid_grant', 'This refresh token was just used for another scope or resource.')
     return { response: again.response, rotates: false }
   }
-  const after = { client_id: clientIdOf(client), generation, current_generation: state.generation }
-  audit(tx, actor, 'oauth_token.reused', { ...subject, after })
-  await revokeGrant(tx, deps.onGrantsRevoked, actor, grant.id)
   const message = 'This refresh token was used before. All tokens of its grant have been revoked.'
-  throw new CommitThenThrow(new OAuthError('invalid_grant', message))
+  const details = { generation, current_generation: state.generation }
+  return { reused: grant, action: 'oauth_token.reused', details, message }
 }
 
 /**
  * Runs one rotation of a grant at a time. A request with the same token gets the same pair, even if the first rotation may have
  * been committed without an answer.
  */
-export const createRefreshTokens = (deps: RedeemDeps & Pick<Parts, 'onGrantsRevoked'>) => {
+export const createRefreshTokens = (deps: EndDeps) => {
   const turns = createSerialRunner()
   /** Tokens that this process rotated recently, each with the time until which another request is the same use. */
   const openUntil = new Map<string, number>()
@@ -269,6 +285,7 @@ export const createRefreshTokens = (deps: RedeemDeps & Pick<Parts, 'onGrantsRevo
     const request = { client, origin, parameters, presented, elapsedMs, isUnanswered }
     const { response } = await turns(presented.handle, async () => {
       const rotation = await inTx(deps.db, (tx) => rotate(tx, deps, request))
+      if ('reused' in rotation) throw await endReused(deps, client, origin, rotation)
       if (rotation.rotates) remember(token)
       return rotation
     })

@@ -4,8 +4,7 @@ import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { RequestOrigin } from '../../auth/principal.ts'
 import { equalBytes, secretPrefixes, sha256 } from '../../auth/secrets.ts'
 import type { Derivations } from '../../auth/vault.ts'
-import { lockAccounts } from '../../db/account-lock.ts'
-import { first, inTx, type Tx } from '../../db/client.ts'
+import { first, type Tx } from '../../db/client.ts'
 import { grantLife } from '../../db/credential-life.ts'
 import { prepare, type RowOf } from '../../db/prepare.ts'
 import { insertRow, prepareWrite } from '../../db/prepare-write.ts'
@@ -17,7 +16,7 @@ import { audit } from '../../events/audit.ts'
 import { daysAfter, earlier, endOfDay, secondsAfter } from '../../lib/clock.ts'
 import { formatId, newId } from '../../lib/ids.ts'
 import { presentControls } from '../delegation/present.ts'
-import { moveGrantEnd, revokeGrant } from '../delegation/service.ts'
+import { inTxEndingGrants, moveGrantEnd, revokeGrant } from '../delegation/service.ts'
 import type { Parts } from '../parts.ts'
 import { type ClientRecord, clientIdOf, touchClient } from './clients.ts'
 import type { Introspection, TokenResponse } from './schema.ts'
@@ -230,9 +229,7 @@ export const revokeToken = async (
   const found = await findIssued(deps, token)
   if (!found || found.row.client.id !== client.id) return
   const { id, accountId } = found.row.grant
-  const owners = await deps.ownersRelyingOn(deps.db, accountId)
-  await inTx(deps.db, async (tx) => {
-    await lockAccounts(tx, { exclusive: [accountId, ...owners] })
+  await inTxEndingGrants(deps, accountId, async (tx) => {
     const actor = { accountId: null, origin, way: 'oauth_client' }
     audit(tx, actor, 'oauth_token.revoke', { subject: id, after: { client_id: clientIdOf(client) } })
     await revokeGrant(tx, deps.onGrantsRevoked, actor, id)
