@@ -6,7 +6,7 @@ import { sendingRails } from '../../src/lib/rail-names.ts'
 import { pauseRail, resumeAfterLoss, resumeRail } from '../../src/modules/exceptions/pauses-service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { postForm } from '../harness/oauth.ts'
+import { postForm, registerClient } from '../harness/oauth.ts'
 import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
@@ -153,25 +153,42 @@ test('for the time of the hold, a credential that is not in the database may be 
   const { key } = await createKey(person)
   const refresh = { grant_type: 'refresh_token', refresh_token: 'x', client_id: formatId('oauth_client', newId()) }
   const token = () => postForm(service.api, '/v1/oauth/token', refresh)
+  const page = () =>
+    service.api.get(`/v1/oauth/authorize?client_id=${refresh.client_id}`, { headers: { accept: 'application/json' } })
+  const client = await registerClient(service.api)
+  const introspect = async () => {
+    const form = { token: 'service_oat_x', ...client.credentials }
+    const { status, body } = await postForm(service.api, '/v1/oauth/introspect', form)
+    return [status, body.error ?? body.active]
+  }
   const answers = async () => {
     const bearers = [`service_live_${'0'.repeat(64)}`, 'service_oat_x', 'service_dash_x']
     const credentials = [...bearers.map((bearer) => ({ bearer })), { cookie: 'x'.repeat(43) }]
     const read = await Promise.all(credentials.map((credential) => service.api.as(credential).get('/v1/accounts/me')))
-    return [...read, await token()].map(({ status, body }) => [status, body.details?.reason ?? body.error])
+    return [...read, await token(), await page()].map(({ status, body }) => [status, body.details?.reason ?? body.error])
   }
   const invalid = [401, 'invalid_token']
-  expect(await answers()).toEqual([invalid, invalid, invalid, invalid, [401, 'invalid_client']])
+  expect(await answers()).toEqual([invalid, invalid, invalid, invalid, [401, 'invalid_client'], [400, 'invalid_client']])
+  expect(await introspect()).toEqual([200, false])
   await reportOfLost()
   await look()
   const lost = [503, 'database_lost_writes']
-  expect(await answers()).toEqual([lost, lost, lost, lost, [503, 'temporarily_unavailable']])
+  const later = [503, 'temporarily_unavailable']
+  expect(await answers()).toEqual([lost, lost, lost, lost, later, later])
+  expect(await introspect()).toEqual(later)
+  const shown = await service.api.get(`/v1/oauth/authorize?client_id=${refresh.client_id}`, { headers: { accept: 'text/html' } })
+  expect([shown.status, shown.headers.get('retry-after'), shown.text]).toEqual([
+    503,
+    '60',
+    expect.stringContaining('Try again later'),
+  ])
   // An existing one works, and its wrong secret stays wrong.
   const wrong = key.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
   const own = [key, wrong].map((bearer) => service.api.as({ bearer }).get('/v1/accounts/me'))
   expect((await Promise.all(own)).map(({ status }) => status)).toEqual([200, 401])
   await resumeAfterLoss(service.deps.db, operator, [], 'a test')
   await look()
-  expect(await answers()).toEqual([invalid, invalid, invalid, invalid, [401, 'invalid_client']])
+  expect(await answers()).toEqual([invalid, invalid, invalid, invalid, [401, 'invalid_client'], [400, 'invalid_client']])
 })
 
 test('where a connection is lost, nothing is sent before the server was looked at', async () => {

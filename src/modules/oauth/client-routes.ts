@@ -11,7 +11,7 @@ import { pushRequest, startDevice } from './authorize.ts'
 import { deviceGrantType } from './client-metadata.ts'
 import { authenticateClient, type ClientCredentials, findClient, registerClient, requireClient } from './clients.ts'
 import { handleOAuthError } from './error-page.ts'
-import { OAuthError } from './errors.ts'
+import { OAuthError, writesLost } from './errors.ts'
 import { createRefreshTokens, pollDevice, redeemCode } from './redeem.ts'
 import {
   ClientMetadataBody,
@@ -63,11 +63,11 @@ const requestRefusals = oauthRefusals(
 )
 
 /** A client discards tokens that are called invalid. If lost writes may contain them, the client is told to retry instead. */
-const perhapsLost = ({ lossDetection }: Parts, error: unknown): unknown =>
+export const retryIfWritesLost = ({ lossDetection }: Parts, error: unknown): unknown =>
   error instanceof OAuthError &&
   (error.code === 'invalid_grant' || error.code === 'invalid_client') &&
   lossDetection.mayHaveLost()
-    ? new OAuthError('temporarily_unavailable', 'The database has lost writes. Try again later.', { 'retry-after': '60' })
+    ? writesLost()
     : error
 
 export const registerClientEndpoints = (app: App, deps: Parts): void => {
@@ -76,7 +76,7 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
     scope.removeAllContentTypeParsers()
     await scope.register(formbody)
     const routes = routesOf(scope, deps)
-    scope.setErrorHandler((error, request, reply) => handleOAuthError(perhapsLost(deps, error), request, reply))
+    scope.setErrorHandler((error, request, reply) => handleOAuthError(retryIfWritesLost(deps, error), request, reply))
     scope.addHook('preValidation', async (request) => {
       // A form without parameters has no body. The error then names the missing parameters, as for any other form.
       request.body ??= {}

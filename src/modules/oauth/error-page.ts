@@ -52,6 +52,7 @@ const titles: Readonly<Record<number, string>> = {
   404: 'Not found',
   409: 'No longer valid',
   429: 'Too many requests',
+  503: 'Try again later',
 }
 
 /** Shows an error on a page of ours. The page links to the client's address only if the client registered it. */
@@ -59,7 +60,7 @@ export const handlePageError = (error: unknown, request: FastifyRequest, reply: 
   const refused = refusalOf(error, request)
   const { status, message, headers } = refused
   // 400 even for an unknown client: the error is in the link, and a 401 would make the browser ask for a password.
-  const pageStatus = error instanceof OAuthError ? 400 : status
+  const pageStatus = refused instanceof OAuthError && status < 500 ? 400 : status
   if (wantsJson(request)) return sendOAuthError(refused, pageStatus, request, reply)
   const title = titles[pageStatus] ?? (pageStatus >= 500 ? 'Something went wrong' : 'This request is not valid')
   const back = error instanceof OAuthError ? error.back : undefined

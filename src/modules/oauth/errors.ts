@@ -52,3 +52,6 @@ export class OAuthError extends Error {
     this.back = back
   }
 }
+
+export const writesLost = (): OAuthError =>
+  new OAuthError('temporarily_unavailable', 'The database has lost writes. Try again later.', { 'retry-after': '60' })

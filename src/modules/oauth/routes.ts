@@ -5,7 +5,7 @@ import { routesOf } from '../../http/routes.ts'
 import { bounded, byId } from '../../http/wire.ts'
 import type { Parts } from '../parts.ts'
 import { authorize } from './authorize.ts'
-import { registerClientEndpoints, registerRegistration, requireStorable } from './client-routes.ts'
+import { registerClientEndpoints, registerRegistration, requireStorable, retryIfWritesLost } from './client-routes.ts'
 import { decideAuthorization, readConsentRequest } from './consent.ts'
 import { handlePageError } from './error-page.ts'
 import { resourceMetadata, serverMetadata } from './metadata.ts'
@@ -37,7 +37,7 @@ const registerMetadata = (app: App, deps: Parts): void => {
 const registerAuthorize = (app: App, deps: Parts): void => {
   app.register(async (scope: App) => {
     const routes = routesOf(scope, deps)
-    scope.setErrorHandler(handlePageError)
+    scope.setErrorHandler((error, request, reply) => handlePageError(retryIfWritesLost(deps, error), request, reply))
     scope.addHook('preValidation', async (request) => requireStorable(request.query))
     routes.handle('GET', '/v1/oauth/authorize', 'oauth.authorize', {
       access: 'optional',

@@ -19,6 +19,7 @@ import { presentControls } from '../delegation/present.ts'
 import { inTxEndingGrants, moveGrantEnd, revokeGrant } from '../delegation/service.ts'
 import type { Parts } from '../parts.ts'
 import { type ClientRecord, clientIdOf, touchClient } from './clients.ts'
+import { writesLost } from './errors.ts'
 import type { Introspection, TokenResponse } from './schema.ts'
 import { formatScope } from './scopes.ts'
 
@@ -193,11 +194,12 @@ const findIssued = async ({ db, derivations }: Pick<Parts, 'db' | 'derivations'>
 
 /** RFC 7662, only for a client's own tokens, because any caller may register a client. Limits are the current ones. */
 export const introspectToken = async (
-  deps: Pick<Parts, 'clock' | 'config' | 'db' | 'derivations'>,
+  deps: Pick<Parts, 'clock' | 'config' | 'db' | 'derivations' | 'lossDetection'>,
   caller: ClientRecord,
   text: string,
 ): Promise<Introspection> => {
   const token = await findIssued(deps, text)
+  if (!token && deps.lossDetection.mayHaveLost()) throw writesLost()
   if (!token?.isCurrent || token.row.client.id !== caller.id) return { active: false }
   const { grant, client } = token.row
   if (hasEnded(token.row, token.expiresAt, deps.clock.now())) return { active: false }
