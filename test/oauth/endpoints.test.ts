@@ -281,6 +281,13 @@ describe('introspection', () => {
     const refused = await postForm(service.api, '/v1/oauth/introspect', { token: 'x', client_id: confidential.id })
     expect(refusal(refused)).toEqual([401, 'invalid_client'])
     expect(refusal(await postForm(service.api, '/v1/oauth/introspect', { token: 'x' }))).toEqual([401, 'invalid_client'])
+    for (const authorization of ['Bearer service_oat_x', 'Basic', `Basic ${Buffer.from('no colon').toString('base64')}`]) {
+      const form = { token: 'x', client_id: confidential.id }
+      const answer = await postForm(service.api, '/v1/oauth/introspect', form, { headers: { authorization } })
+      expect(refusal(answer)).toEqual([401, 'invalid_client'])
+      expect(answer.body.message).toContain('must be "Basic" and the form-encoded client id and secret')
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Basic /)
+    }
     expect(refusal(await postForm(service.api, '/v1/oauth/introspect', { ...confidential.credentials }))).toEqual([
       400,
       'invalid_request',

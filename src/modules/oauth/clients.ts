@@ -95,22 +95,26 @@ export type ClientCredentials = {
 
 const basicChallenge = { 'www-authenticate': 'Basic realm="oauth", charset="UTF-8"' }
 
+const notBasic = (): OAuthError =>
+  new OAuthError(
+    'invalid_client',
+    'The Authorization header must be "Basic" and the form-encoded client id and secret.',
+    basicChallenge,
+  )
+
 const decoded = (text: string): string => {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
-    throw new OAuthError(
-      'invalid_client',
-      'The Authorization header must be "Basic" and the form-encoded client id and secret.',
-      basicChallenge,
-    )
+    throw notBasic()
   }
 }
 
 /** RFC 6749 section 2.3.1: both halves are form-encoded before they are joined. */
 const fromBasic = (authorization: string): { clientId: string; secret: string } => {
   const encoded = /^basic +([A-Za-z0-9+/]+=*) *$/i.exec(authorization)?.[1] ?? ''
-  const [, clientId = '', secret = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString('utf8')) ?? []
+  const [, clientId, secret = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString('utf8')) ?? []
+  if (clientId === undefined) throw notBasic()
   return { clientId: decoded(clientId), secret: decoded(secret) }
 }
 
