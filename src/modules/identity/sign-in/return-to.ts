@@ -22,10 +22,13 @@ const fullyDecoded = (text: string): string | undefined => {
   }
 }
 
-/** Browsers read a backslash as a slash and drop tabs and line breaks, so a text that looks like a path can name another host. */
+/**
+ * Browsers read a backslash as a slash and drop tabs and line breaks, so a text that looks like a path can name another host. With
+ * encoded slashes, `..` can lead to another path of this site behind a proxy that decodes them.
+ */
 const isPlainPath = (pathname: string): boolean => {
   const decoded = fullyDecoded(pathname)
-  return decoded !== undefined && /^\/(?!\/)[^\\\u0000-\u001f\u007f]*$/.test(decoded)
+  return decoded !== undefined && /^\/(?!\/)[^\\\u0000-\u001f\u007f]*$/.test(decoded) && !/(?:^|\/)\.{1,2}(?:\/|$)/.test(decoded)
 }
 
 /** No sign-in returns to these paths, because opening them has an effect or because they have to name an account first. */
