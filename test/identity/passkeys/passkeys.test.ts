@@ -175,6 +175,17 @@ test('one passkey belongs to one account, once', async () => {
   }
 })
 
+test('of two accounts that register one passkey at once, one has it and the other learns of it', async () => {
+  const authenticator = newAuthenticator(site())
+  const people = await Promise.all([signIn(service.api), signIn(service.api)])
+  const credentials = await Promise.all(people.map(async ({ api }) => authenticator.create(await challenge(api))))
+  const answers = await Promise.all(people.map(({ api }, index) => add(api, credentials[index])))
+  expect(answers.map(({ status, body }) => [status, body.details?.reason]).sort()).toEqual([
+    [201, undefined],
+    [409, 'passkey'],
+  ])
+})
+
 test('of many at once twenty are registered, and the next one is refused', async () => {
   const owner = await signIn(service.api)
   const tries = await Promise.all(

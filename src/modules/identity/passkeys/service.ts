@@ -10,7 +10,7 @@ import {
 import { type Principal, proofMaxAgeSeconds } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
 import { type Database, first, type Tx } from '../../../db/client.ts'
-import { insertRow, prepareWrite } from '../../../db/prepare-write.ts'
+import { insertOnce, prepareWrite } from '../../../db/prepare-write.ts'
 import { selectPage, selectRow, selectRows } from '../../../db/select-rows.ts'
 import { passkeys } from '../../../db/tables/passkeys.ts'
 import { appendEvents } from '../../../events/append.ts'
@@ -86,10 +86,9 @@ export const addPasskey = async (
   const own = await listPasskeys(tx, { accountId })
   if (own.length >= maxPasskeys)
     throw new CommitThenThrow(conflict(`An account has at most ${maxPasskeys} passkeys: remove one first.`, 'limit_reached'))
-  if (await findByCredential(tx, { credentialId: read.credentialId }))
-    throw new CommitThenThrow(conflict('This passkey is registered already.', 'passkey'))
   const record = { id: newId(), accountId, name, ...read, originSessionId, createdAt: tx.at, lastUsedAt: null }
-  insertRow(tx, passkeys, record)
+  if (!(await insertOnce(tx, passkeys, record, passkeys.credentialId)))
+    throw new CommitThenThrow(conflict('This passkey is registered already.', 'passkey'))
   const data = presentPasskey(record)
   await appendEvents(tx, [{ type: 'passkey.added', accountId, workspaceId: null, data }])
   const after = { name, credential_id: record.credentialId, public_key: record.publicKey }
