@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { createBrowser, linksOf } from '../../harness/browser.ts'
 import { createKey, newWallet, type Person, signIn } from '../../harness/people.ts'
-import { openService } from '../../harness/service.ts'
+import { openService, startService } from '../../harness/service.ts'
 import { callbackUrl, choose, continueWith, me, newPerson, startUrl } from './providers.ts'
 
 const administrator = newWallet()
@@ -278,6 +279,19 @@ describe('a link begun with a bearer', () => {
     expect((await post('/elsewhere')).status).toBe(409)
     const refused = await post('//evil.example')
     expect([refused.status, refused.body.details.fields[0].path]).toEqual([400, 'return_to'])
+  })
+
+  test('the page of one process leads on at another, which has a new key', async () => {
+    const url = await linkOf((await managingKey(await signIn(service.api))).key)
+    const browser = createBrowser()
+    const link = linksOf(await browser.open(url))[0] ?? ''
+    const { current } = service.deps.config.TOKEN_SECRETS ?? { current: { id: '', bytes: Buffer.alloc(0) } }
+    const ring = `new:${randomBytes(32).toString('base64')},${current.id}:${current.bytes.toString('base64')}`
+    const env = { TOKEN_SECRETS: ring, PUBLIC_URL: service.api.url }
+    const rotated = await startService({ database: service.database, clock: service.clock, env })
+    const answer = await browser.step(link.replace(service.api.url, rotated.api.url))
+    await rotated.close()
+    expect([answer.status, answer.headers.get('location')]).toEqual([302, expect.stringContaining('/sandbox/identity/google/')])
   })
 
   test('the page cannot be skipped, by any browser', async () => {

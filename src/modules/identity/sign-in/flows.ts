@@ -133,8 +133,12 @@ const findLive = async (deps: FlowDeps, link: string): Promise<Flow> => {
 }
 
 /** Proves that this browser saw the page: otherwise a link to the address behind the page would skip it. */
-const proofOf = (derivations: Derivations, link: string, browser: string): Buffer =>
-  derivations.mac('link-page', `${link}:${browser}`)
+const pageMac = (derivations: Derivations, link: string, browser: string): string =>
+  derivations.mac('link-page', `${link}:${browser}`).toString('base64url')
+
+/** Accepts every key of the ring, because processes with an earlier current key may have rendered the page. */
+const isPageMac = (derivations: Derivations, link: string, browser: string, given: string): boolean =>
+  derivations.macs('link-page', `${link}:${browser}`).some(({ mac }) => equalBytes(mac, Buffer.from(given, 'base64url')))
 
 const moment = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
@@ -179,7 +183,7 @@ export const openLinkPage = async (
   const about = proving
     ? `Confirm that ${to} is yours, with a ${provided} sign-in that is already linked to it. This page links no other sign-in.`
     : `Your ${provided} sign-in will be linked to ${to}. You can then sign in to that account with it.`
-  const proof = proofOf(deps.derivations, link, markBrowser()).toString('base64url')
+  const page = pageMac(deps.derivations, link, markBrowser())
   if (caller && caller.accountId !== accountId) {
     const other = 'This browser is signed in to another account. Sign out there first, or open this page in another browser.'
     return { title, paragraphs: [about, other] }
@@ -187,21 +191,21 @@ export const openLinkPage = async (
   return {
     title,
     paragraphs: [about, ...(proving ? describeProof(flow, proving) : []), 'Continue only if you started this yourself.'],
-    links: [{ href: `/link/${link}/continue?page=${proof}`, text: `Continue with ${provided}`, primary: true }],
+    links: [{ href: `/link/${link}/continue?page=${page}`, text: `Continue with ${provided}`, primary: true }],
   }
 }
 
-type Leaving = { browser: string | null; cookie: string | undefined; proof: string }
+type Leaving = { browser: string | null; cookie: string | undefined; page: string }
 
-export const leaveLinkPage = async (deps: FlowDeps, link: string, { browser, cookie, proof }: Leaving): Promise<string> => {
+export const leaveLinkPage = async (deps: FlowDeps, link: string, { browser, cookie, page }: Leaving): Promise<string> => {
   const flow = await findLive(deps, link)
   await requireOwnSession(deps.db, flow, cookie)
-  if (!browser || !equalBytes(Buffer.from(proof, 'base64url'), proofOf(deps.derivations, link, browser))) throw linkEnded()
+  if (!browser || !isPageMac(deps.derivations, link, browser, page)) throw linkEnded()
   if (!(await bindFlow(deps, flow, browser))) throw linkEnded()
   return authorizationUrlOf(deps, flow)
 }
 
-type ProviderReturn = z.output<typeof CallbackQuery> & Omit<Leaving, 'proof'> & { provider: ProviderName; known: string }
+type ProviderReturn = z.output<typeof CallbackQuery> & Omit<Leaving, 'page'> & { provider: ProviderName; known: string }
 
 const redeem = async (
   deps: FlowDeps,

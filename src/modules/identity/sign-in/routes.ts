@@ -186,7 +186,7 @@ export const registerSignIn = (app: App, deps: Parts): void => {
     querystring: z.object({ page: bounded(100).default('') }),
     response: { 302: Redirect },
     handler: async (request, reply) => {
-      const leaving = { browser: readBrowser(request, deps.config), cookie: sessionCookieOf(request), proof: request.query.page }
+      const leaving = { browser: readBrowser(request, deps.config), cookie: sessionCookieOf(request), page: request.query.page }
       await sendStep(request, reply, leaveLinkPage(deps, request.params.flow, leaving))
       return reply
     },
