@@ -11,8 +11,11 @@ export type FlowSecrets = { state: string; nonce: string; verifier: string }
 
 export type ProvenSubject = { subject: string; email: string | null; emailVerified: boolean; displayName: string | null }
 
-/** `ask`: makes the provider ask for an account or for credentials again, even if the browser is already signed in there. */
-type Way = { redirectUri: string; ask: 'select_account' | 'login' | null }
+/**
+ * `ask`: what the provider asks a person who is already signed in there. For a new sign-in too, Google and GitHub document no
+ * stronger prompt than the choice of an account.
+ */
+type Way = { redirectUri: string; ask: 'account' | 'sign_in' | null }
 /** `signedInSince`: the earliest sign-in at the provider that counts. */
 type Answer = { code: string; redirectUri: string; signedInSince: Date | null }
 
@@ -39,8 +42,7 @@ const beginAt = (
     client_id: clientId,
     redirect_uri: redirectUri,
     ...own,
-    ...(ask && { prompt: ask }),
-    ...(ask === 'login' && { max_age: '0' }),
+    ...(ask && { prompt: 'select_account' }),
     state,
     code_challenge: sha256(verifier).toString('base64url'),
     code_challenge_method: 'S256',
@@ -208,7 +210,7 @@ export const createGoogle = (options: GoogleOptions): IdentityProvider => {
     const { sub, email, email_verified, name, auth_time } = claims.data
     if (!equalBytes(sha256(claims.data.nonce), sha256(nonce))) throw notOfThisFlow('google', 'the ID token is of another flow')
     if (signedInSince && auth_time !== undefined && !isSince(auth_time, signedInSince))
-      throw notOfThisFlow('google', 'the person did not sign in there again')
+      throw notOfThisFlow('google', 'the person did not sign in there again (sign out there first)')
     return { subject: sub, email: readEmail(email), emailVerified: email_verified === true, displayName: readName(name) }
   }
 
@@ -218,6 +220,8 @@ export const createGoogle = (options: GoogleOptions): IdentityProvider => {
       beginAt((await endpoints()).authorization_endpoint, options, flow, way, {
         scope: 'openid email profile',
         nonce: flow.nonce,
+        // OpenID Connect Core, 3.1.2.1: substitutes for Google authenticate again. Google does not, but its `auth_time` is checked.
+        ...(way.ask === 'sign_in' && { max_age: '0' }),
       }),
     redeem: async (flow, answer) => verify(await exchange(flow, answer), flow.nonce, answer.signedInSince),
   }

@@ -96,7 +96,7 @@ export const oauthAuthorizations = pgTable(
 )
 
 /**
- * The OAuth part of a grant. To keep the row small, it has hashes of only two generations of refresh tokens. An older token is
+ * The OAuth part of a grant. To keep the row small, it has only the hash of the current refresh token. An older token is
  * recognised by the values from which it was derived.
  */
 export const oauthGrants = pgTable(

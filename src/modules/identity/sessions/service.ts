@@ -174,7 +174,7 @@ const revoke = prepareWrite(
 
 /**
  * Ends all sessions, one session, or those that began with sign-in methods. Called before the methods are detached, because
- * afterwards no column identifies their sessions. Sessions that have ended stay unchanged.
+ * afterwards no column identifies their sessions. Expired ones end too, because a longer `SESSION_IDLE_DAYS` would revive them.
  */
 export const revokeSessions = async (
   tx: Tx,

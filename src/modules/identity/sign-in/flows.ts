@@ -39,7 +39,7 @@ export const requireProvider = ({ identityProviders }: FlowDeps, name: ProviderN
 const authorizationUrlOf = (deps: FlowDeps, { provider, secrets, linkHash }: Pick<Flow, 'provider' | 'secrets' | 'linkHash'>) =>
   requireProvider(deps, provider).authorizationUrl(secrets, {
     redirectUri: redirectUriOf(deps, provider),
-    ask: secrets.confirms ? 'login' : linkHash === null ? null : 'select_account',
+    ask: secrets.confirms ? 'sign_in' : linkHash === null ? null : 'account',
   })
 
 type StartInput = { provider: ProviderName; returnTo: string | undefined }
