@@ -16,7 +16,8 @@ type SecretKind = keyof typeof secretPrefixes
 /** 256 random bits as hex. With this much entropy, a SHA-256 hash is safe to store. */
 export const newSecret = (kind: SecretKind): string => secretPrefixes[kind] + randomBytes(32).toString('hex')
 
-export const newSessionToken = (): string => randomBytes(32).toString('base64url')
+/** 256 random bits without a prefix, for cookies and addresses. */
+export const newOpaqueToken = (): string => randomBytes(32).toString('base64url')
 
 const bytesOf = (part: string | Uint8Array): Uint8Array => (typeof part === 'string' ? Buffer.from(part) : part)
 

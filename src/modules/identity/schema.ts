@@ -104,7 +104,7 @@ export const FindAccounts = PageQuery.extend({
   status: z.enum(accountStatuses).optional(),
 })
 
-const Switch = z.enum(['active', 'disabled']).optional()
+const Switch = Capability.optional()
 export const Reason = VisibleText(500)
 
 export const AdministerAccount = BodyIn('AdministerAccount', {

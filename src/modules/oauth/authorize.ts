@@ -1,8 +1,8 @@
-import { randomBytes, randomInt } from 'node:crypto'
+import { randomInt } from 'node:crypto'
 import { and, eq, gt } from 'drizzle-orm'
 import type { Permission } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
-import { newSecret, sha256 } from '../../auth/secrets.ts'
+import { newOpaqueToken, newSecret, sha256 } from '../../auth/secrets.ts'
 import { first } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { insertOnce, prepareWrite } from '../../db/prepare-write.ts'
@@ -144,7 +144,7 @@ export const pushRequest = async (deps: AuthorizeDeps, client: ClientRecord, par
   const redirectUri = readRedirectUri(client, parameters.redirect_uri)
   if (asksForNone(parameters)) throw new OAuthError('consent_required')
   const request = readCodeRequest(client, parameters, deps.config.publicUrl)
-  const reference = randomBytes(32).toString('base64url')
+  const reference = newOpaqueToken()
   const requestUriHash = sha256(reference)
   await keepRequest(deps, client, pushedTtlSeconds, () => ({ status: 'pushed', ...request, redirectUri, requestUriHash }))
   return { request_uri: requestUriPrefix + reference, expires_in: pushedTtlSeconds }

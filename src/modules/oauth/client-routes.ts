@@ -9,7 +9,7 @@ import { invalidFields } from '../../lib/errors.ts'
 import type { Parts } from '../parts.ts'
 import { pushRequest, startDevice } from './authorize.ts'
 import { deviceGrantType } from './client-metadata.ts'
-import { authenticateClient, type ClientCredentials, findClient, registerClient, requireClient } from './clients.ts'
+import { authenticateClient, type ClientCredentials, registerClient, requireClient } from './clients.ts'
 import { handleOAuthError } from './error-page.ts'
 import { OAuthError, writesLost } from './errors.ts'
 import { createRefreshTokens, pollDevice, redeemCode } from './redeem.ts'
@@ -50,7 +50,7 @@ type Form = FastifyRequest<{ Body: Omit<ClientCredentials, 'authorization'> }>
 
 const tokenMissing = () => new OAuthError('invalid_request', 'token is required.')
 
-const clientOf = (deps: Parts, { headers: { authorization }, body }: Form, find: typeof requireClient = findClient) =>
+const clientOf = (deps: Parts, { headers: { authorization }, body }: Form, find?: typeof requireClient) =>
   authenticateClient(deps, { ...body, authorization }, find)
 
 const requestRefusals = oauthRefusals(

@@ -209,15 +209,14 @@ export const introspectToken = async (
     scope: formatScope(token.scopes.filter((scope) => grant.permissions.includes(scope))),
     client_id: clientIdOf(client),
     exp: seconds(token.expiresAt.getTime()),
-    ...(token.createdAt && { iat: seconds(token.createdAt.getTime()) }),
     sub: formatId('account', grant.accountId),
     aud: only !== undefined && others.length === 0 ? only : token.resources,
     iss: deps.config.publicUrl,
     grant_id: formatId('grant', grant.id),
     workspace_id: formatId('workspace', grant.workspaceId),
     ...detailsOf(token.row),
-    // Only for access tokens, which have a time of issue.
-    ...(token.createdAt && { token_type: 'Bearer' }),
+    // Only access tokens have a time of issue.
+    ...(token.createdAt && { iat: seconds(token.createdAt.getTime()), token_type: 'Bearer' }),
   }
 }
 

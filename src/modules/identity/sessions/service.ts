@@ -2,7 +2,7 @@ import { and, eq, isNull, sql } from 'drizzle-orm'
 import { administratorsAmong, sessionExpiry } from '../../../auth/administrators.ts'
 import type { Begun } from '../../../auth/credential.ts'
 import { type Principal, type RequestOrigin, requireFreshProof } from '../../../auth/principal.ts'
-import { digestOfSecret, newSecret, newSessionToken, sha256 } from '../../../auth/secrets.ts'
+import { digestOfSecret, newOpaqueToken, newSecret, sha256 } from '../../../auth/secrets.ts'
 import type { Config } from '../../../config.ts'
 import { type Db, statement, type Tx } from '../../../db/client.ts'
 import { grantLife, sessionEnd, sessionIsActive, sessionLife } from '../../../db/credential-life.ts'
@@ -108,7 +108,7 @@ type SessionOwner = {
 export const createSession = (tx: Tx, config: Config, owner: SessionOwner): NewSession => {
   const { at } = tx
   const { accountId, workspaceId, identityId, browserHash, origin } = owner
-  const token = newSessionToken()
+  const token = newOpaqueToken()
   const record: SessionRecord = {
     id: newId(),
     accountId,

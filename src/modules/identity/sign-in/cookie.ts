@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { newOpaqueToken } from '../../../auth/secrets.ts'
 import type { Config } from '../../../config.ts'
 import { sessionCookie } from '../../../http/authenticate.ts'
 import type { NewSession } from '../sessions/service.ts'
@@ -45,7 +45,6 @@ const readToken = (request: FastifyRequest, config: Config, name: string): strin
   const value = request.cookies[nameOf(config, name)]
   return value !== undefined && shape.test(value) ? value : null
 }
-const newToken = (): string => randomBytes(32).toString('base64url')
 
 const flowCookie = 'service_flow'
 /** Identifies a browser in which a person has signed in before. */
@@ -57,14 +56,14 @@ export const readBrowser = (request: FastifyRequest, config: Config): string | n
 
 /** Keeps the browser's cookie, because flows of other tabs may still return. */
 export const keepFlowCookie = (request: FastifyRequest, reply: FastifyReply, config: Config): string => {
-  const browser = readBrowser(request, config) ?? newToken()
+  const browser = readBrowser(request, config) ?? newOpaqueToken()
   reply.setCookie(nameOf(config, flowCookie), browser, { ...attributes(config), maxAge: flowTtlSeconds })
   return browser
 }
 
 /** The browser's token, or a new one. It is set together with the session cookie. */
 export const browserToken = (request: FastifyRequest, config: Config): string =>
-  readToken(request, config, browserCookie) ?? newToken()
+  readToken(request, config, browserCookie) ?? newOpaqueToken()
 
 /** Uses Max-Age, because a browser with a wrong clock could treat a point in time as past. */
 export const setSessionCookie = (

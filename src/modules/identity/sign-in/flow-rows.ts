@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import { and, eq, gt, isNull, or } from 'drizzle-orm'
 import { z } from 'zod'
 import type { ProviderName } from '../../../auth/providers.ts'
-import { sha256 } from '../../../auth/secrets.ts'
+import { newOpaqueToken, sha256 } from '../../../auth/secrets.ts'
 import { type Db, first, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { insertRow, prepareWrite } from '../../../db/prepare-write.ts'
@@ -60,7 +59,6 @@ const removal = prepareRemoval('sign_in_flows.prune', signInFlows.id, signInFlow
 
 export const pruneFlows = (db: Db, before: Date): Promise<void> => prune(db, { removal, before })
 
-export const newToken = () => randomBytes(32).toString('base64url')
 const contextOf = (id: Uuid) => ['sign_in_flow', id]
 
 export const openFlow = (
@@ -70,7 +68,12 @@ export const openFlow = (
   confirms?: Flow['secrets']['confirms'],
 ) => {
   const id = newId()
-  const secrets: Flow['secrets'] = { state: newToken(), nonce: newToken(), verifier: newToken(), ...(confirms && { confirms }) }
+  const secrets: Flow['secrets'] = {
+    state: newOpaqueToken(),
+    nonce: newOpaqueToken(),
+    verifier: newOpaqueToken(),
+    ...(confirms && { confirms }),
+  }
   const { ciphertext: sealed, keyId: sealedKeyId } = vault.seal(JSON.stringify(secrets), contextOf(id))
   const expiresAt = secondsAfter(tx.at, flowTtlSeconds)
   insertRow(tx, signInFlows, { id, stateHash: sha256(secrets.state), sealed, sealedKeyId, createdAt: tx.at, expiresAt, ...given })

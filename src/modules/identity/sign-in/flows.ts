@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { findActive } from '../../../auth/credential.ts'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
 import { type ProviderName, providerFailed, providerTitles } from '../../../auth/providers.ts'
-import { equalBytes, sha256 } from '../../../auth/secrets.ts'
+import { equalBytes, newOpaqueToken, sha256 } from '../../../auth/secrets.ts'
 import type { Derivations } from '../../../auth/vault.ts'
 import { lockAccount } from '../../../db/account-lock.ts'
 import { type Db, inTx, type Tx } from '../../../db/client.ts'
@@ -18,7 +18,7 @@ import { linkIdentity, newMethodRefusal } from '../identities/link.ts'
 import type { IdentityProof } from '../identities/queries.ts'
 import type { CallbackQuery } from '../schema.ts'
 import { findSession, requireSignInAuthority, type SessionRecord } from '../sessions/service.ts'
-import { beginnerOf, bindFlow, type Flow, findFlowOfLink, newToken, openFlow, takeFlow } from './flow-rows.ts'
+import { beginnerOf, bindFlow, type Flow, findFlowOfLink, openFlow, takeFlow } from './flow-rows.ts'
 import { readReturnTo } from './return-to.ts'
 import { signIn } from './service.ts'
 
@@ -76,7 +76,7 @@ export const startLink = async (
   { provider, returnTo, browser }: { provider: ProviderName; returnTo: string; browser: string | null },
 ) => {
   await requireSignInAuthority(tx, deps.config, caller)
-  const link = newToken()
+  const link = newOpaqueToken()
   const { accountId, credential, grant, origin, originSessionId: sessionId } = caller
   const flow = {
     provider,
