@@ -5,7 +5,8 @@ import { administratorNames, administratorsSessionHours, isAdministratorSql } fr
 import { grantIsFrozen, linkerOf } from './authority-sql.ts'
 import { type Principal, proofOf } from './principal.ts'
 
-const active = statement('auth.active')`
+/** $1 credential id, $2 now, $3 idle days, $4 grant, $5 kind of the credential, $6 account, $7 administrators */
+const activeCredential = statement('auth.active')`
   select s.id as "originSessionId", coalesce($4, ${linkerOf('i')}) as "originGrantId", s.proven_at as "provenAt",
      coalesce((select ${grantIsFrozen('x')} from grants x where x.id = coalesce($4, i.linked_by_grant_id)), false) as "grantFrozen"
    from accounts a
@@ -19,19 +20,19 @@ const active = statement('auth.active')`
      and case $5 when 'oauth' then true when 'dashboard' then d.id is not null else num_nonnulls(s.id, k.id) > 0 end
      and (s.id is null or ${sessionIsActive('s', '$2', '$3')}) and (k.id is null or ${keyIsActive('k', '$2')})`
 
-export type Begun = Pick<Principal, 'originSessionId' | 'originGrantId' | 'grantFrozen' | 'proof'>
+export type CredentialContext = Pick<Principal, 'originSessionId' | 'originGrantId' | 'grantFrozen' | 'proof'>
 
 /**
  * The session, grant and proof behind a credential that is known only by its id, while the credential is valid. For an access
  * token only its grant is checked, because no OAuth grant has a permission for the operations that call this function.
  */
-export const findActive = async (
+export const findActiveCredential = async (
   db: Db,
   { accountId, credential, grant }: Pick<Principal, 'accountId' | 'credential'> & { grant: { readonly id: Uuid } | null },
   now: Date,
   config: { readonly SESSION_IDLE_DAYS: number; readonly ADMIN_ACCOUNTS: readonly string[] },
-): Promise<Begun | undefined> => {
-  const [begun] = await db.query<Omit<Begun, 'proof'> & { provenAt: Date | null }>(active, [
+): Promise<CredentialContext | undefined> => {
+  const [context] = await db.query<Omit<CredentialContext, 'proof'> & { provenAt: Date | null }>(activeCredential, [
     credential.id,
     now,
     config.SESSION_IDLE_DAYS,
@@ -40,5 +41,5 @@ export const findActive = async (
     accountId,
     administratorNames(config.ADMIN_ACCOUNTS),
   ])
-  return begun && { ...begun, proof: proofOf(credential.kind, grant !== null, begun.provenAt) }
+  return context && { ...context, proof: proofOf(credential.kind, grant !== null, context.provenAt) }
 }

@@ -15,33 +15,33 @@ export type ProvenSubject = { subject: string; email: string | null; emailVerifi
  * `ask`: what the provider asks a person who is already signed in there. For a new sign-in too, Google and GitHub document no
  * stronger prompt than the choice of an account.
  */
-type Way = { redirectUri: string; ask: 'account' | 'sign_in' | null }
+type AuthorizationOptions = { redirectUri: string; ask: 'account' | 'sign_in' | null }
 /** `signedInSince`: the earliest sign-in at the provider that counts. */
-type Answer = { code: string; redirectUri: string; signedInSince: Date | null }
+type AuthorizationResponse = { code: string; redirectUri: string; signedInSince: Date | null }
 
 /** Both functions may use the network, so they must not run inside a transaction. */
 export type IdentityProvider = {
   /** The issuer under which identities are stored. A sandbox issuer never equals a real one. */
   issuer: string
-  authorizationUrl: (flow: FlowSecrets, way: Way) => Promise<string>
+  authorizationUrl: (flow: FlowSecrets, way: AuthorizationOptions) => Promise<string>
   /** Throws `invalid_request` if the code or token does not belong to this flow, and `provider_error` if the provider fails. */
-  redeem: (flow: FlowSecrets, answer: Answer) => Promise<ProvenSubject>
+  redeem: (flow: FlowSecrets, answer: AuthorizationResponse) => Promise<ProvenSubject>
 }
 
 type Client = { clientId: string; clientSecret: string }
 
-const beginAt = (
+const authorizationUrlAt = (
   address: string,
   { clientId }: Client,
   { state, verifier }: FlowSecrets,
-  { redirectUri, ask }: Way,
-  own: Readonly<Record<string, string>>,
+  { redirectUri, ask }: AuthorizationOptions,
+  extraParameters: Readonly<Record<string, string>>,
 ): string => {
   const url = new URL(address)
   const parameters = {
     client_id: clientId,
     redirect_uri: redirectUri,
-    ...own,
+    ...extraParameters,
     ...(ask && { prompt: 'select_account' }),
     state,
     code_challenge: sha256(verifier).toString('base64url'),
@@ -52,10 +52,10 @@ const beginAt = (
   return url.href
 }
 
-const exchangeOf = (
+const tokenRequestOf = (
   { clientId, clientSecret }: Client,
   { verifier }: FlowSecrets,
-  { code, redirectUri }: Omit<Answer, 'signedInSince'>,
+  { code, redirectUri }: Omit<AuthorizationResponse, 'signedInSince'>,
 ) => ({
   client_id: clientId,
   client_secret: clientSecret,
@@ -163,7 +163,7 @@ const maxAgeSeconds = 86_400
 /** Shorter where a new sign-in is required, because a sign-in shortly before it must not count. */
 const signInToleranceSeconds = 60
 
-const isSince = (authTime: unknown, since: Date): boolean =>
+const isRecentSignIn = (authTime: unknown, since: Date): boolean =>
   typeof authTime === 'number' && authTime >= since.getTime() / 1000 - signInToleranceSeconds
 
 /** The library is loaded at the first sign-in, because many processes never handle one. */
@@ -179,8 +179,8 @@ export const createGoogle = (options: GoogleOptions): IdentityProvider => {
   const { clientId, issuer, tokenIssuers, endpoints } = options
   let keys: ReturnType<typeof keySetAt> | undefined
 
-  const exchange = async (flow: FlowSecrets, given: Answer): Promise<string> => {
-    const body = new URLSearchParams({ ...exchangeOf(options, flow, given), grant_type: 'authorization_code' })
+  const exchange = async (flow: FlowSecrets, given: AuthorizationResponse): Promise<string> => {
+    const body = new URLSearchParams({ ...tokenRequestOf(options, flow, given), grant_type: 'authorization_code' })
     const answer = await requestProvider('google', (await endpoints()).token_endpoint, { method: 'POST', body })
     if (answer.status === 400) throw notOfThisFlow('google', 'the code is not accepted')
     if (answer.status !== 200) throw providerFailed('google', `HTTP ${answer.status}`)
@@ -209,7 +209,7 @@ export const createGoogle = (options: GoogleOptions): IdentityProvider => {
     if (!claims.success) throw notOfThisFlow('google', 'the ID token lacks what it must say')
     const { sub, email, email_verified, name, auth_time } = claims.data
     if (!equalBytes(sha256(claims.data.nonce), sha256(nonce))) throw notOfThisFlow('google', 'the ID token is of another flow')
-    if (signedInSince && auth_time !== undefined && !isSince(auth_time, signedInSince))
+    if (signedInSince && auth_time !== undefined && !isRecentSignIn(auth_time, signedInSince))
       throw notOfThisFlow('google', 'the person did not sign in there again (sign out there first)')
     return { subject: sub, email: readEmail(email), emailVerified: email_verified === true, displayName: readName(name) }
   }
@@ -217,7 +217,7 @@ export const createGoogle = (options: GoogleOptions): IdentityProvider => {
   return {
     issuer,
     authorizationUrl: async (flow, way) =>
-      beginAt((await endpoints()).authorization_endpoint, options, flow, way, {
+      authorizationUrlAt((await endpoints()).authorization_endpoint, options, flow, way, {
         scope: 'openid email profile',
         nonce: flow.nonce,
         // OpenID Connect Core, 3.1.2.1: substitutes for Google authenticate again. Google does not, but its `auth_time` is checked.
@@ -247,8 +247,8 @@ const Emails = z.array(z.object({ email: z.string(), primary: z.boolean(), verif
 const badCodes = ['bad_verification_code', 'incorrect_code_verifier', 'invalid_grant']
 
 export const createGithub = (options: GithubOptions): IdentityProvider => {
-  const exchange = async (flow: FlowSecrets, given: Answer): Promise<string> => {
-    const body = new URLSearchParams(exchangeOf(options, flow, given))
+  const exchange = async (flow: FlowSecrets, given: AuthorizationResponse): Promise<string> => {
+    const body = new URLSearchParams(tokenRequestOf(options, flow, given))
     const init = { method: 'POST', headers: { accept: 'application/json', 'user-agent': 'payments-service' }, body }
     // GitHub rejects a code with status 200 and an error in the body.
     const answer = await requestJson('github', Token, options.tokenUrl, init)
@@ -268,7 +268,8 @@ export const createGithub = (options: GithubOptions): IdentityProvider => {
 
   return {
     issuer: options.issuer,
-    authorizationUrl: async (flow, way) => beginAt(options.authorizeUrl, options, flow, way, { scope: 'read:user user:email' }),
+    authorizationUrl: async (flow, way) =>
+      authorizationUrlAt(options.authorizeUrl, options, flow, way, { scope: 'read:user user:email' }),
     redeem: async (flow, answer) => {
       const headers = {
         accept: 'application/vnd.github+json',

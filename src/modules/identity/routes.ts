@@ -37,7 +37,7 @@ import {
   Session,
 } from './schema.ts'
 import { endSession, pageSessions, presentSession } from './sessions/service.ts'
-import { keepFlowCookie } from './sign-in/cookie.ts'
+import { renewFlowCookie } from './sign-in/cookie.ts'
 import { readLinkReturnTo, requireProvider, startLink } from './sign-in/flows.ts'
 import { linkWallet } from './sign-in/service.ts'
 import { examineForLink } from './sign-in/wallet.ts'
@@ -81,8 +81,8 @@ export const registerIdentities = (app: App, deps: Parts): void => {
         requireProvider(deps, body.provider)
         const { principal } = request
         const isOwn = principal.credential.kind === 'session' && isRequestOfOwnPage(request, deps.config.publicUrl)
-        const browser = isOwn ? keepFlowCookie(request, reply, deps.config) : null
-        const input = { provider: body.provider, returnTo: readLinkReturnTo(deps, body.return_to), browser }
+        const flowCookie = isOwn ? renewFlowCookie(request, reply, deps.config) : null
+        const input = { provider: body.provider, returnTo: readLinkReturnTo(deps, body.return_to), flowCookie }
         return respondOnce(deps, request, reply, async (tx) => {
           // A new method needs fresh proof. A linked identity of the provider proves the session itself.
           const linked = await listIdentities(tx, { accountId: principal.accountId })

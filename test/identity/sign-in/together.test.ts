@@ -21,7 +21,7 @@ describe('sign-ins of several wallets that arrive together', () => {
 
   const openQueue = () => {
     return async (origin: RequestOrigin, request: Signed) =>
-      signInAs(service.deps, { ...(await examineWallet(service.deps, request)), provider: 'wallet', origin, browser: 'x' })
+      signInAs(service.deps, { ...(await examineWallet(service.deps, request)), provider: 'wallet', origin, browserCookie: 'x' })
   }
   /** Calls it as the route does, all in one turn of the event loop. */
   const together = (requests: readonly Signed[], requestId: string = randomBytes(8).toString('hex')) => {

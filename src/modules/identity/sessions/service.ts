@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { administratorsAmong, sessionExpiry } from '../../../auth/administrators.ts'
-import type { Begun } from '../../../auth/credential.ts'
+import type { CredentialContext } from '../../../auth/credential.ts'
 import { type Principal, type RequestOrigin, requireFreshProof } from '../../../auth/principal.ts'
 import { digestOfSecret, newOpaqueToken, newSecret, sha256 } from '../../../auth/secrets.ts'
 import type { Config } from '../../../config.ts'
@@ -42,7 +42,7 @@ export const presentSession = (session: SessionRecord, config: Config, now: Date
 const forbidden = (message: string): Refusal => new Refusal('forbidden', { message })
 
 /** The actor that changes sign-in methods: the caller, or the actor that began a link that a provider's callback completes. */
-export type Linker = Begun & Pick<Principal, 'accountId' | 'credential'> & { grant: { readonly id: Uuid } | null }
+export type Linker = CredentialContext & Pick<Principal, 'accountId' | 'credential'> & { grant: { readonly id: Uuid } | null }
 
 /**
  * A key may change sign-in methods only with `account.manage` and without spending limits in its lineage, because a session has
@@ -151,7 +151,7 @@ const ofBrowser = prepare(
 )
 
 /** Sessions of earlier releases have no browser token, so their user agents are compared instead. */
-export const knowsBrowser = async (tx: Tx, accountId: Uuid, browserHash: Buffer, userAgent: string | null): Promise<boolean> =>
+export const isKnownBrowser = async (tx: Tx, accountId: Uuid, browserHash: Buffer, userAgent: string | null): Promise<boolean> =>
   (await tx.run(ofBrowser, { accountId, browserHash, userAgent })).length > 0
 
 const revoke = prepareWrite(

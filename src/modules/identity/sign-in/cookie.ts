@@ -37,43 +37,44 @@ export const clearSessionCookie = (request: FastifyRequest, reply: FastifyReply,
 }
 
 /** `__Host-`: a sibling domain cannot set this cookie, and so cannot present its own flow as this browser's. */
-const nameOf = (config: Config, name: string): string => (isSecure(config) ? `__Host-${name}` : name)
+const cookieName = (config: Config, name: string): string => (isSecure(config) ? `__Host-${name}` : name)
 
-const shape = /^[A-Za-z0-9_-]{43}$/
+const tokenPattern = /^[A-Za-z0-9_-]{43}$/
 
 const readToken = (request: FastifyRequest, config: Config, name: string): string | null => {
-  const value = request.cookies[nameOf(config, name)]
-  return value !== undefined && shape.test(value) ? value : null
+  const value = request.cookies[cookieName(config, name)]
+  return value !== undefined && tokenPattern.test(value) ? value : null
 }
 
-const flowCookie = 'service_flow'
+const flowCookieName = 'service_flow'
 /** Identifies a browser in which a person has signed in before. */
-const browserCookie = 'service_browser'
+const browserCookieName = 'service_browser'
 /** The longest lifetime that browsers grant a cookie. */
 const browserCookieSeconds = 400 * 86_400
 
-export const readBrowser = (request: FastifyRequest, config: Config): string | null => readToken(request, config, flowCookie)
+export const readFlowCookie = (request: FastifyRequest, config: Config): string | null =>
+  readToken(request, config, flowCookieName)
 
 /** Keeps the browser's cookie, because flows of other tabs may still return. */
-export const keepFlowCookie = (request: FastifyRequest, reply: FastifyReply, config: Config): string => {
-  const browser = readBrowser(request, config) ?? newOpaqueToken()
-  reply.setCookie(nameOf(config, flowCookie), browser, { ...attributes(config), maxAge: flowTtlSeconds })
-  return browser
+export const renewFlowCookie = (request: FastifyRequest, reply: FastifyReply, config: Config): string => {
+  const flowCookie = readFlowCookie(request, config) ?? newOpaqueToken()
+  reply.setCookie(cookieName(config, flowCookieName), flowCookie, { ...attributes(config), maxAge: flowTtlSeconds })
+  return flowCookie
 }
 
-/** The browser's token, or a new one. It is set together with the session cookie. */
-export const browserToken = (request: FastifyRequest, config: Config): string =>
-  readToken(request, config, browserCookie) ?? newOpaqueToken()
+/** The cookie that identifies the browser, or a new one. It is set together with the session cookie. */
+export const readBrowserCookie = (request: FastifyRequest, config: Config): string =>
+  readToken(request, config, browserCookieName) ?? newOpaqueToken()
 
 /** Uses Max-Age, because a browser with a wrong clock could treat a point in time as past. */
 export const setSessionCookie = (
   request: FastifyRequest,
   reply: FastifyReply,
   config: Config,
-  { session, browser }: { session: NewSession; browser: string },
+  { session, browserCookie }: { session: NewSession; browserCookie: string },
 ): void => {
   // First, because a browser may store a host's own cookie and one of the host's domain in one place.
   clearOtherSessionCookies(request, reply, config)
   reply.setCookie(sessionCookie, session.token, { ...sessionAttributes(config), maxAge: config.SESSION_TTL_DAYS * 86_400 })
-  reply.setCookie(nameOf(config, browserCookie), browser, { ...attributes(config), maxAge: browserCookieSeconds })
+  reply.setCookie(cookieName(config, browserCookieName), browserCookie, { ...attributes(config), maxAge: browserCookieSeconds })
 }

@@ -111,13 +111,13 @@ export const findFlowOfLink = async (deps: StoreDeps, link: string, now: Date): 
   unseal(deps, await first(deps.db, byLink, { linkHash: sha256(link), now }))
 
 /** Returns false if another browser continued first. */
-export const bindFlow = async ({ db }: Pick<Parts, 'db'>, { id }: Flow, browser: string): Promise<boolean> =>
-  (await db.run(bind, { id, browserHash: sha256(browser) })).length > 0
+export const bindFlow = async ({ db }: Pick<Parts, 'db'>, { id }: Flow, flowCookie: string): Promise<boolean> =>
+  (await db.run(bind, { id, browserHash: sha256(flowCookie) })).length > 0
 
 /** Consumes the flow, so that its state cannot be used again. */
 export const takeFlow = async (
   deps: StoreDeps,
-  { provider, state, browser }: { provider: ProviderName; state: string; browser: string },
+  { provider, state, flowCookie }: { provider: ProviderName; state: string; flowCookie: string },
   now: Date,
 ): Promise<Flow | undefined> =>
-  unseal(deps, await first(deps.db, take, { stateHash: sha256(state), provider, browserHash: sha256(browser), now }))
+  unseal(deps, await first(deps.db, take, { stateHash: sha256(state), provider, browserHash: sha256(flowCookie), now }))

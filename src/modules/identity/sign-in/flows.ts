@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { findActive } from '../../../auth/credential.ts'
+import { findActiveCredential } from '../../../auth/credential.ts'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
 import { type ProviderName, providerFailed, providerTitles } from '../../../auth/providers.ts'
 import { equalBytes, newOpaqueToken, sha256 } from '../../../auth/secrets.ts'
@@ -44,17 +44,17 @@ const authorizationUrlOf = (deps: FlowDeps, { provider, secrets, linkHash }: Pic
 
 type StartInput = { provider: ProviderName; returnTo: string | undefined }
 
-/** `browser`: the secret of the requesting browser. No other browser can finish the sign-in. */
+/** `flowCookie`: of the requesting browser. No other browser can finish the sign-in. */
 export const startSignIn = async (
   deps: FlowDeps,
   origin: RequestOrigin,
-  { provider, browser, ...input }: StartInput & { browser: string },
+  { provider, flowCookie, ...input }: StartInput & { flowCookie: string },
 ) => {
   requireProvider(deps, provider)
   const returnTo = readReturnTo(deps.config, input.returnTo ?? '/')
   const { secrets, expiresAt } = await inTx(deps.db, async (tx) => {
     audit(tx, { accountId: null, origin, way: `sign_in:${provider}` }, 'sign_in.start', { after: { provider } })
-    return openFlow(tx, deps, { provider, returnTo, browserHash: sha256(browser) })
+    return openFlow(tx, deps, { provider, returnTo, browserHash: sha256(flowCookie) })
   })
   return {
     authorization_url: await authorizationUrlOf(deps, { provider, secrets, linkHash: null }),
@@ -67,13 +67,13 @@ export const readLinkReturnTo = ({ config }: FlowDeps, requested: string | undef
 
 /**
  * A page of ours names the account before the browser continues to the provider, so that a link on another site cannot skip it.
- * `browser`: set if a page of ours sent the request and named the account; only that browser skips the page.
+ * `flowCookie`: set if a page of ours sent the request and named the account; only the browser with this cookie skips the page.
  */
 export const startLink = async (
   tx: Tx,
   deps: FlowDeps,
   caller: Principal,
-  { provider, returnTo, browser }: { provider: ProviderName; returnTo: string; browser: string | null },
+  { provider, returnTo, flowCookie }: { provider: ProviderName; returnTo: string; flowCookie: string | null },
 ) => {
   await requireSignInAuthority(tx, deps.config, caller)
   const link = newOpaqueToken()
@@ -81,7 +81,7 @@ export const startLink = async (
   const flow = {
     provider,
     returnTo,
-    browserHash: browser === null ? null : sha256(browser),
+    browserHash: flowCookie === null ? null : sha256(flowCookie),
     linkHash: sha256(link),
     accountId,
     credentialKind: credential.kind,
@@ -103,23 +103,24 @@ export const startLinkAs = async (deps: FlowDeps, caller: Principal, input: Star
     throw new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
   if (caller.accountStatus === 'frozen') throw new Refusal('account_frozen')
   const returnTo = readLinkReturnTo(deps, input.returnTo)
-  return inTx(deps.db, (tx) => startLink(tx, deps, caller, { ...input, returnTo, browser: null }))
+  return inTx(deps.db, (tx) => startLink(tx, deps, caller, { ...input, returnTo, flowCookie: null }))
 }
 
-const linkEnded = (): Refusal =>
+const linkEndedRefusal = (): Refusal =>
   new Refusal('not_found', { message: 'This link was used, has ended or does not exist. Start again to get a new one.' })
 
-const elsewhere = (): Refusal =>
+const otherBrowserRefusal = (): Refusal =>
   invalidAt(
     'Cookie',
     'This page confirms a session of another browser, or one that has ended. Open it in the browser in which you were asked to confirm. If you were not asked, close it: someone else may have sent it to you.',
   )
 
 /** Throws unless `cookie`, the session cookie, belongs to the session that the flow confirms. */
-const requireOwnSession = async (db: Db, { accountId, secrets: { confirms } }: Flow, cookie: string | undefined) => {
+const requireOwnSession = async (db: Db, { accountId, secrets: { confirms } }: Flow, sessionCookie: string | undefined) => {
   if (!confirms || accountId === null) return undefined
   const session = await findSession(db, { accountId, id: confirms.sessionId })
-  if (!session || cookie === undefined || !equalBytes(session.tokenHash, sha256(cookie))) throw elsewhere()
+  if (!session || sessionCookie === undefined || !equalBytes(session.tokenHash, sha256(sessionCookie)))
+    throw otherBrowserRefusal()
   return session
 }
 
@@ -127,28 +128,28 @@ const findLive = async (deps: FlowDeps, link: string): Promise<Flow> => {
   const now = deps.clock.now()
   const flow = await findFlowOfLink(deps, link, now)
   const beginner = flow && beginnerOf(flow)
-  const active = beginner && (await findActive(deps.db, beginner, now, deps.config))
-  if (!active) throw linkEnded()
+  const active = beginner && (await findActiveCredential(deps.db, beginner, now, deps.config))
+  if (!active) throw linkEndedRefusal()
   return flow
 }
 
 /** Proves that this browser saw the page: otherwise a link to the address behind the page would skip it. */
-const pageMac = (derivations: Derivations, link: string, browser: string): string =>
-  derivations.mac('link-page', `${link}:${browser}`).toString('base64url')
+const pageMac = (derivations: Derivations, link: string, flowCookie: string): string =>
+  derivations.mac('link-page', `${link}:${flowCookie}`).toString('base64url')
 
 /** Accepts every key of the ring, because processes with an earlier current key may have rendered the page. */
-const isPageMac = (derivations: Derivations, link: string, browser: string, given: string): boolean =>
-  derivations.macs('link-page', `${link}:${browser}`).some(({ mac }) => equalBytes(mac, Buffer.from(given, 'base64url')))
+const isPageMac = (derivations: Derivations, link: string, flowCookie: string, given: string): boolean =>
+  derivations.macs('link-page', `${link}:${flowCookie}`).some(({ mac }) => equalBytes(mac, Buffer.from(given, 'base64url')))
 
-const moment = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+const formatMinute = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
-const placeOf = ({ ip, userAgent }: { ip: string | null; userAgent: string | null }): string =>
+const describeDevice = ({ ip, userAgent }: { ip: string | null; userAgent: string | null }): string =>
   `${deviceName(userAgent)} at the address ${ip ?? 'unknown'}`
 
 /** Details that let a person recognize a session that is not their own. */
 const describeProof = ({ createdAt, secrets: { confirms } }: Flow, session: SessionRecord): string[] => [
-  `You confirm the session of ${placeOf(session)}, signed in since ${moment(session.createdAt)}. For ten minutes, it can then change sign-in methods, keys, members and policies.`,
-  ...(confirms ? [`This was requested on ${moment(createdAt)} from ${placeOf(confirms)}.`] : []),
+  `You confirm the session of ${describeDevice(session)}, signed in since ${formatMinute(session.createdAt)}. For ten minutes, it can then change sign-in methods, keys, members and policies.`,
+  ...(confirms ? [`This was requested on ${formatMinute(createdAt)} from ${describeDevice(confirms)}.`] : []),
 ]
 
 /**
@@ -159,18 +160,17 @@ export const openLinkPage = async (
   deps: FlowDeps,
   link: string,
   {
-    requestingBrowser,
+    ownFlowCookie,
     caller,
-    cookie,
-    markBrowser,
-  }: { requestingBrowser: string | null; caller: Principal | null; cookie: string | undefined; markBrowser: () => string },
+    sessionCookie,
+    renewFlowCookie,
+  }: { ownFlowCookie: string | null; caller: Principal | null; sessionCookie: string | undefined; renewFlowCookie: () => string },
 ): Promise<string | Page> => {
   const flow = await findLive(deps, link)
   const { accountId, browserHash, provider } = flow
-  if (accountId === null) throw linkEnded()
-  const proving = await requireOwnSession(deps.db, flow, cookie)
-  const isRequestingBrowser =
-    requestingBrowser !== null && browserHash !== null && equalBytes(browserHash, sha256(requestingBrowser))
+  if (accountId === null) throw linkEndedRefusal()
+  const proving = await requireOwnSession(deps.db, flow, sessionCookie)
+  const isRequestingBrowser = ownFlowCookie !== null && browserHash !== null && equalBytes(browserHash, sha256(ownFlowCookie))
   if (isRequestingBrowser && caller?.accountId === accountId) return authorizationUrlOf(deps, flow)
   const account = await readAccount(deps.db, accountId)
   const id = formatId('account', accountId)
@@ -183,7 +183,7 @@ export const openLinkPage = async (
   const about = proving
     ? `Confirm that ${to} is yours, with a ${provided} sign-in that is already linked to it. This page links no other sign-in.`
     : `Your ${provided} sign-in will be linked to ${to}. You can then sign in to that account with it.`
-  const page = pageMac(deps.derivations, link, markBrowser())
+  const page = pageMac(deps.derivations, link, renewFlowCookie())
   if (caller && caller.accountId !== accountId) {
     const other = 'This browser is signed in to another account. Sign out there first, or open this page in another browser.'
     return { title, paragraphs: [about, other] }
@@ -195,26 +195,31 @@ export const openLinkPage = async (
   }
 }
 
-type Leaving = { browser: string | null; cookie: string | undefined; page: string }
+type ContinueRequest = { flowCookie: string | null; sessionCookie: string | undefined; page: string }
 
-export const leaveLinkPage = async (deps: FlowDeps, link: string, { browser, cookie, page }: Leaving): Promise<string> => {
+export const continueLink = async (
+  deps: FlowDeps,
+  link: string,
+  { flowCookie, sessionCookie, page }: ContinueRequest,
+): Promise<string> => {
   const flow = await findLive(deps, link)
-  await requireOwnSession(deps.db, flow, cookie)
-  if (!browser || !isPageMac(deps.derivations, link, browser, page)) throw linkEnded()
-  if (!(await bindFlow(deps, flow, browser))) throw linkEnded()
+  await requireOwnSession(deps.db, flow, sessionCookie)
+  if (!flowCookie || !isPageMac(deps.derivations, link, flowCookie, page)) throw linkEndedRefusal()
+  if (!(await bindFlow(deps, flow, flowCookie))) throw linkEndedRefusal()
   return authorizationUrlOf(deps, flow)
 }
 
-type ProviderReturn = z.output<typeof CallbackQuery> & Omit<Leaving, 'page'> & { provider: ProviderName; known: string }
+type CallbackRequest = z.output<typeof CallbackQuery> &
+  Omit<ContinueRequest, 'page'> & { provider: ProviderName; browserCookie: string }
 
 const redeem = async (
   deps: FlowDeps,
   flow: Flow | undefined,
-  { code, cookie, error }: ProviderReturn,
+  { code, sessionCookie, error }: CallbackRequest,
 ): Promise<IdentityProof> => {
   if (!flow) throw invalidAt('state', 'This sign-in was not started in this browser, has ended, or has expired. Start again.')
   const { provider: name, secrets } = flow
-  await requireOwnSession(deps.db, flow, cookie)
+  await requireOwnSession(deps.db, flow, sessionCookie)
   const provider = requireProvider(deps, name)
   if (error !== undefined || code === undefined) throw providerFailed(name, 'it sent the browser back without a code')
   const signedInSince = secrets.confirms ? flow.createdAt : null
@@ -223,9 +228,9 @@ const redeem = async (
 }
 
 /** Consumes the flow, even on failure. A refusal comes with the page to return to if the browser finished its own flow. */
-export const finishFlow = async (deps: FlowDeps, origin: RequestOrigin, answer: ProviderReturn) => {
-  const { provider, browser, state } = answer
-  const flow = browser && state ? await takeFlow(deps, { provider, state, browser }, deps.clock.now()) : undefined
+export const finishFlow = async (deps: FlowDeps, origin: RequestOrigin, answer: CallbackRequest) => {
+  const { provider, flowCookie, state } = answer
+  const flow = flowCookie && state ? await takeFlow(deps, { provider, state, flowCookie }, deps.clock.now()) : undefined
   const returnTo = flow?.returnTo ?? '/'
   const beginner = flow ? beginnerOf(flow) : null
   const actor = beginner
@@ -242,14 +247,20 @@ export const finishFlow = async (deps: FlowDeps, origin: RequestOrigin, answer: 
       throw error
     })
     if (actor.accountId === null) {
-      const { outcome, session } = await signIn(deps, { provider, verdict: proof, nonce: null, origin, browser: answer.known })
+      const { outcome, session } = await signIn(deps, {
+        provider,
+        verdict: proof,
+        nonce: null,
+        origin,
+        browserCookie: answer.browserCookie,
+      })
       return { returnTo, outcome, session }
     }
     const { accountId, startedBy } = actor
     const { outcome } = await inTx(deps.db, async (tx) => {
       // The lock comes first: nothing is linked after an acknowledged logout or revocation, and a later one ends the link.
       await lockAccount(tx, accountId)
-      const active = await findActive(tx, startedBy, tx.at, deps.config)
+      const active = await findActiveCredential(tx, startedBy, tx.at, deps.config)
       const provesSession = flow?.secrets.confirms !== undefined
       if (active) return linkIdentity(tx, deps.config, actor, { ...startedBy, ...active, provesSession }, proof)
       const ended = new Refusal('invalid_token', { message: 'The session or key that started this link is no longer accepted.' })

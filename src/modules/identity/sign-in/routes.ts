@@ -27,15 +27,15 @@ import {
   StartQuery,
 } from '../schema.ts'
 import { createDashboardToken, logOut } from '../sessions/service.ts'
-import { browserToken, clearSessionCookie, keepFlowCookie, readBrowser, setSessionCookie } from './cookie.ts'
+import { clearSessionCookie, readBrowserCookie, readFlowCookie, renewFlowCookie, setSessionCookie } from './cookie.ts'
 import { flowTtlSeconds } from './flow-rows.ts'
-import { finishFlow, leaveLinkPage, openLinkPage, startLinkAs, startSignIn } from './flows.ts'
+import { continueLink, finishFlow, openLinkPage, startLinkAs, startSignIn } from './flows.ts'
 import { withOutcome } from './return-to.ts'
 import { linkWallet, signIn } from './service.ts'
 import { createWalletNonce, examineForLink, examineWallet } from './wallet.ts'
 
 /** In development, the service answers to every loopback name, but the provider sends the browser back to only one of them. */
-const isElsewhere = (deps: Parts, request: FastifyRequest): boolean => {
+const isOtherLoopbackHost = (deps: Parts, request: FastifyRequest): boolean => {
   const { publicUrl, NODE_ENV } = deps.config
   const host = `http://${request.host}`
   return (
@@ -56,18 +56,18 @@ const isCrossSiteFetch = ({ headers }: FastifyRequest): boolean =>
 const failed = 'That did not work'
 const noSession =
   "An API key or an agent's token has no session to end. Revoke a key with DELETE /v1/accounts/me/api-keys/:id, an agent's token with POST /v1/oauth/revoke."
-const isStranger = ({ details }: Refusal): boolean => details?.reason === 'sign_up'
+const isSignUpRefusal = ({ details }: Refusal): boolean => details?.reason === 'sign_up'
 
 const registerProvider = (routes: ReturnType<typeof routesOf>, deps: Parts, provider: ProviderName): void => {
   const label = providerTitles[provider]
   const start = async (request: FastifyRequest, reply: FastifyReply, returnTo: string | undefined) => {
     const { caller } = request
     if (caller) return startLinkAs(deps, caller, { provider, returnTo })
-    if (isElsewhere(deps, request) || isCrossSiteFetch(request)) {
+    if (isOtherLoopbackHost(deps, request) || isCrossSiteFetch(request)) {
       const expires_at = isoTime(secondsAfter(deps.clock.now(), flowTtlSeconds))
       return { authorization_url: deps.config.publicUrl + request.url, expires_at }
     }
-    return startSignIn(deps, originOf(request), { provider, returnTo, browser: keepFlowCookie(request, reply, deps.config) })
+    return startSignIn(deps, originOf(request), { provider, returnTo, flowCookie: renewFlowCookie(request, reply, deps.config) })
   }
   routes.handle('GET', `/v1/auth/${provider}/start`, `sign_in.${provider}_start`, {
     access: 'optional',
@@ -108,19 +108,18 @@ const registerProvider = (routes: ReturnType<typeof routesOf>, deps: Parts, prov
     querystring: CallbackQuery,
     response: { 303: Redirect },
     handler: async (request, reply) => {
-      const browser = readBrowser(request, deps.config)
-      const known = browserToken(request, deps.config)
+      const browserCookie = readBrowserCookie(request, deps.config)
       const finished = await finishFlow(deps, originOf(request), {
         ...request.query,
         provider,
-        browser,
-        known,
-        cookie: sessionCookieOf(request),
+        flowCookie: readFlowCookie(request, deps.config),
+        browserCookie,
+        sessionCookie: sessionCookieOf(request),
       })
       const { returnTo } = finished
       if ('outcome' in finished) {
         const { outcome, session } = finished
-        if (session) setSessionCookie(request, reply, deps.config, { session, browser: known })
+        if (session) setSessionCookie(request, reply, deps.config, { session, browserCookie })
         return reply.header('cache-control', 'no-store').redirect(withOutcome(deps.config, returnTo, outcome), 303)
       }
       const { refusal } = finished
@@ -128,7 +127,7 @@ const registerProvider = (routes: ReturnType<typeof routesOf>, deps: Parts, prov
       const title =
         refusal.code === 'conflict'
           ? 'This sign-in belongs to another account'
-          : isStranger(refusal)
+          : isSignUpRefusal(refusal)
             ? 'You need an invitation'
             : failed
       return sendRefusalPage(reply, refusal, title, [{ href: returnTo, text: 'Go back' }])
@@ -162,16 +161,15 @@ export const registerSignIn = (app: App, deps: Parts): void => {
     params: Params,
     response: { 200: Html, 302: Redirect },
     handler: async (request, reply) => {
-      const requestingBrowser = isNavigationFromOwnPage(request) ? readBrowser(request, deps.config) : null
-      const markBrowser = () => keepFlowCookie(request, reply, deps.config)
+      const ownFlowCookie = isNavigationFromOwnPage(request) ? readFlowCookie(request, deps.config) : null
       await sendStep(
         request,
         reply,
         openLinkPage(deps, request.params.flow, {
-          requestingBrowser,
+          ownFlowCookie,
           caller: request.caller,
-          cookie: sessionCookieOf(request),
-          markBrowser,
+          sessionCookie: sessionCookieOf(request),
+          renewFlowCookie: () => renewFlowCookie(request, reply, deps.config),
         }),
       )
       return reply
@@ -186,8 +184,12 @@ export const registerSignIn = (app: App, deps: Parts): void => {
     querystring: z.object({ page: bounded(100).default('') }),
     response: { 302: Redirect },
     handler: async (request, reply) => {
-      const leaving = { browser: readBrowser(request, deps.config), cookie: sessionCookieOf(request), page: request.query.page }
-      await sendStep(request, reply, leaveLinkPage(deps, request.params.flow, leaving))
+      const from = {
+        flowCookie: readFlowCookie(request, deps.config),
+        sessionCookie: sessionCookieOf(request),
+        page: request.query.page,
+      }
+      await sendStep(request, reply, continueLink(deps, request.params.flow, from))
       return reply
     },
   })
@@ -220,14 +222,14 @@ export const registerSignIn = (app: App, deps: Parts): void => {
       if (!caller && body.intent === 'link')
         throw new Refusal('authentication_required', { message: 'Sign in first: a wallet is added to the account of a session.' })
       if (!caller || body.intent === 'sign_in') {
-        const browser = browserToken(request, deps.config)
+        const browserCookie = readBrowserCookie(request, deps.config)
         const { outcome, account, session } = await signIn(deps, {
           ...(await examineWallet(deps, body)),
           provider: 'wallet',
-          browser,
+          browserCookie,
           origin: originOf(request),
         })
-        setSessionCookie(request, reply, deps.config, { session, browser })
+        setSessionCookie(request, reply, deps.config, { session, browserCookie })
         return reply.send({ outcome, account, session: { expires_at: isoTime(session.expiresAt) } })
       }
       requireActiveAccount(caller)

@@ -28,7 +28,7 @@ import {
 } from '../identities/link.ts'
 import { findIdentity, type IdentityProof } from '../identities/queries.ts'
 import { mailNewBrowser, mailNewMethod } from '../security-mail.ts'
-import { createSession, endIdlestSession, knowsBrowser } from '../sessions/service.ts'
+import { createSession, endIdlestSession, isKnownBrowser } from '../sessions/service.ts'
 import { strangerRefusal } from './admission.ts'
 import type { SignInNonce } from './nonces.ts'
 import { spendNonce, type WalletAttempt } from './wallet.ts'
@@ -78,8 +78,8 @@ type Arrival = {
   /** The nonce of a wallet's message, which the sign-in uses up. Null if it is already used up, or if there is none. */
   nonce: SignInNonce | null
   origin: RequestOrigin
-  /** The browser's token, which identifies the browser at its next sign-in. */
-  browser: string
+  /** Identifies the browser at its next sign-in. */
+  browserCookie: string
 }
 
 /** Another transaction moved the identity to another account between lookup and lock. The code makes `inTx` start over. */
@@ -93,7 +93,7 @@ class Moved extends Error {
  * the commit.
  */
 const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
-  const { provider, origin, verdict, browser } = arrival
+  const { provider, origin, verdict, browserCookie } = arrival
   const actorOf = (accountId: Uuid | null) => ({ accountId, origin, way: `sign_in:${provider}` })
   if (verdict instanceof Refusal) return refuse(tx, actorOf(null), provider, (await spendNonce(tx, config, arrival)) as Refusal)
   const before = await findAccount(tx, verdict)
@@ -124,11 +124,11 @@ const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
   const identity = found?.identity
     ? noteProof(tx, found.identity, proof)
     : attachIdentity(tx, actor, { proof, ...byPerson, ...found, accountId })
-  const browserHash = sha256(browser)
+  const browserHash = sha256(browserCookie)
   let isAdmin = false
   if (found) {
     const [isKnown, administrators] = await Promise.all([
-      knowsBrowser(tx, accountId, browserHash, origin.userAgent),
+      isKnownBrowser(tx, accountId, browserHash, origin.userAgent),
       administratorsAmong(tx, [accountId], config.ADMIN_ACCOUNTS),
       recomputeAccountEmail(tx, accountId),
       endIdlestSession(tx, config, actor, accountId),
