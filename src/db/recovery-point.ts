@@ -21,6 +21,7 @@ export type SavedRecoveryPoint = { serverPosition: ServerPosition | undefined; w
 
 export type RecoveryPointFile = {
   saved: readonly SavedRecoveryPoint[]
+  /** `writes`: the oldest first. The file may leave out the oldest ones. */
   write: (serverPosition: ServerPosition | undefined, writes: readonly TrackedWrite[]) => void
   /** Called when an operator has reconciled: older entries are no longer checked. */
   forget: (atMs: number) => void

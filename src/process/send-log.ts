@@ -40,15 +40,17 @@ type Block = {
 const readBoot = async (): Promise<string | null> =>
   (await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => null))?.trim() ?? null
 
-/** Undefined for a truncated file. */
+/** Undefined for a truncated file. Versions up to 0.4.0 wrote longer blocks if their numbers had many digits. */
 const parseBlock = (text: string): Block | undefined => {
   try {
-    const block = JSON.parse(text.slice(0, blockBytes)) as Block
+    const block = JSON.parse(text.slice(0, text.indexOf('\n'))) as Block
     return Array.isArray(block.noted) ? block : undefined
   } catch {
     return undefined
   }
 }
+
+const sentLine = /^([0-9a-f-]{36}) (\d{13})$/
 
 /** Parses lines such as `0192f0c4-… 1763862000000`. A truncated line is ignored. */
 const parseSent = (text: string): TrackedWrite[] =>
@@ -56,9 +58,15 @@ const parseSent = (text: string): TrackedWrite[] =>
     .slice(blockBytes)
     .split('\n')
     .flatMap((line) => {
-      const [id = '', at = ''] = line.split(' ')
-      return /^\d{13}$/.test(at) ? [{ kind: 'sent' as const, id, atMs: Number(at) }] : []
+      const [, id, at] = sentLine.exec(line) ?? []
+      return id ? [{ kind: 'sent' as const, id, atMs: Number(at) }] : []
     })
+
+/** False if a longer block has overwritten the first line, whose attempt may therefore have been sent. */
+const isFirstLineWhole = (text: string): boolean => {
+  const [line = ''] = text.slice(blockBytes, 2 * blockBytes).split('\n')
+  return line === '' || sentLine.test(line)
+}
 
 /** Reads logs of ended processes, and deletes old files. A log with this process's pid has ended: containers reuse pids. */
 const readSaved = async (folder: string, boot: string | null): Promise<{ saved: SavedRecoveryPoint[]; found: string[] }> => {
@@ -147,7 +155,15 @@ type Opening = {
 
 const open = ({ folder, saved, found, boot, clock, logger }: Opening): SendLogFile => {
   let recoveryPoint: Pick<Block, 'place' | 'noted'> = { noted: [] }
-  const block = () => Buffer.from(`${JSON.stringify({ boot, pid: process.pid, ...recoveryPoint }).padEnd(blockBytes - 1)}\n`)
+  /** Drops the oldest entries that do not fit, because a longer block would overwrite the first line. */
+  const block = (): Buffer => {
+    const noted = [...recoveryPoint.noted]
+    for (;;) {
+      const text = JSON.stringify({ boot, pid: process.pid, ...recoveryPoint, noted })
+      if (text.length < blockBytes) return Buffer.from(`${text.padEnd(blockBytes - 1)}\n`)
+      if (noted.shift() === undefined) throw new Error('the recovery point is too long')
+    }
+  }
   let file: ReturnType<typeof openFile> | undefined = openFile(folder, block())
   const full: ReturnType<typeof openFile>[] = []
   let next: ReturnType<typeof openFile> | undefined
@@ -219,6 +235,7 @@ const open = ({ folder, saved, found, boot, clock, logger }: Opening): SendLogFi
         return 'elsewhere'
       }
       if (boot === null || parseBlock(text)?.boot !== boot) return 'elsewhere'
+      if (!isFirstLineWhole(text)) return 'elsewhere'
       return text.includes(`\n${attemptId} `) ? 'may_be_sent' : 'not_sent'
     },
     close: () => {

@@ -236,6 +236,56 @@ test('a line that was cut off is left out, and so is a file whose recovery point
     again?.close()
   }))
 
+/** The longest numbers, with as many writes as a process remembers. */
+const longest = () => {
+  const seal = { kind: 'seal' as const, id: `${10n ** 18n}:${'f'.repeat(64)}`, atMs: Date.now() }
+  const server = { system: '9'.repeat(19), server: 'FFFFFFFF/1733000000.123456', position: 2n ** 63n - 1n }
+  return { server, writes: [...Array.from({ length: 32 }, audit), seal] }
+}
+
+test('a recovery point of long numbers keeps its newest writes, and every send behind it stays recorded', () =>
+  own(async (sendLog, inside) => {
+    const [file = ''] = await readdir(inside)
+    const [before, after] = [newId(), newId()]
+    sentBy(sendLog, [before])
+    const { server, writes } = longest()
+    sendLog.write(server, writes)
+    sentBy(sendLog, [after])
+    expect([before, after, newId()].map((id) => sendLog.read(file, id))).toEqual(['may_be_sent', 'may_be_sent', 'not_sent'])
+    const again = await openSendLog(join(inside, '..', '..'), installation, { clock: first.clock, logger })
+    again?.close()
+    expect([again?.found, again?.saved.map(({ serverPosition }) => serverPosition)]).toEqual([[file], [server]])
+    const kept = again?.saved[0]?.writes.map(({ id }) => id) ?? []
+    expect(kept.slice(-22)).toEqual([...writes.slice(-20).map(({ id }) => id), before, after])
+    sendLog.write(undefined, [])
+    expect(sendLog.read(file, before)).toBe('may_be_sent')
+  }))
+
+test('a file of an earlier version whose recovery point overwrote a send still has its recovery point, and calls nothing unsent', () =>
+  own(async (sendLog, inside) => {
+    const [file = ''] = await readdir(inside)
+    const [overwritten, whole] = [newId(), newId()]
+    sentBy(sendLog, [overwritten, whole])
+    const text = readFileSync(join(inside, file), 'utf8')
+    const { server, writes } = longest()
+    const block = {
+      ...JSON.parse(text.split('\n')[0] ?? ''),
+      place: { ...server, position: String(server.position) },
+      noted: writes,
+    }
+    const long = `${JSON.stringify(block)}\n`
+    await writeFile(join(inside, file), `${long}${text.slice(long.length)}`)
+    expect(long.length).toBeGreaterThan(4_096)
+    expect(sendLog.read(file, overwritten)).toBe('elsewhere')
+    const again = await openSendLog(join(inside, '..', '..'), installation, { clock: first.clock, logger })
+    again?.close()
+    expect([again?.found, again?.saved[0]?.serverPosition]).toEqual([[file], server])
+    expect(again?.saved[0]?.writes.map(({ id }) => id)).toEqual([...writes.map(({ id }) => id), whole])
+    // Its block became short again.
+    sendLog.write(undefined, [])
+    expect(sendLog.read(file, overwritten)).toBe('elsewhere')
+  }))
+
 test('what is noted is in the file before anything else runs, also behind many sends', () =>
   own(async (sendLog, inside) => {
     const [file = ''] = await readdir(inside)
