@@ -136,11 +136,12 @@ export const createLossDetection = (
 
   const checkOnce = async (): Promise<void> => {
     const asked = doubts
+    const adopt = clock.follow?.()
     const [row] = await db.query<ServerState>(look)
     if (!row?.server || row.position === null) return
     held = row.held
     const differed = clockDiffersByMs
-    clockDiffersByMs = clock.follow?.(row.now) ?? 0
+    clockDiffersByMs = adopt?.(row.now) ?? 0
     if (Math.abs(clockDiffersByMs) > warnOfClockMs && Math.abs(clockDiffersByMs - differed) > warnOfClockMs)
       logger.warn({ differs_by_ms: clockDiffersByMs }, "this machine's clock differs from the database's, which the service uses")
     const position = { system: row.system, server: row.server, position: BigInt(row.position) }

@@ -2,8 +2,8 @@ export type Clock = {
   now: () => Date
   /** Waits by this clock. If missing, callers do not wait. */
   sleep?: (ms: number) => Promise<void>
-  /** Adopts the database's time. Returns how far the machine's clock is ahead, in milliseconds. */
-  follow?: (databaseNow: Date) => number
+  /** Called before the database is asked for its time. `adopt` returns how far the machine's clock is ahead, in milliseconds. */
+  follow?: () => (databaseNow: Date) => number
 }
 
 const dayMs = 86_400_000
@@ -14,8 +14,10 @@ export const systemClock: Clock = { now: () => new Date(), sleep }
 
 export type MovableClock = Clock & { offsetMs: () => number; moveTo: (offsetMs: number) => void }
 
-/** A smaller difference may only be the response's travel time. */
+/** Smaller differences are ignored, so that the time does not jump for nothing. */
 const sameWithinMs = 250
+
+const nearest = (ms: number, from: number, to: number): number => Math.min(Math.max(ms, from), to)
 
 /**
  * The database's time, by which all processes decide what is due. Between updates, adds the elapsed time (the system clock may be
@@ -28,10 +30,16 @@ export const createMovableClock = (system: () => number = Date.now): MovableCloc
   return {
     now: () => new Date(nowMs() + offset),
     sleep,
-    follow: (databaseNow) => {
-      const ms = databaseNow.getTime()
-      if (Math.abs(nowMs() - ms) > sameWithinMs) set = { ms, system: system(), running: performance.now() }
-      return system() - ms
+    follow: () => {
+      const askedMs = nowMs()
+      // The answer may have waited: since it was given, at most the time since the question has passed.
+      return (databaseNow) => {
+        const from = databaseNow.getTime()
+        const to = from + nowMs() - askedMs
+        const ms = nearest(nowMs(), from, to)
+        if (Math.abs(nowMs() - ms) > sameWithinMs) set = { ms, system: system(), running: performance.now() }
+        return system() - nearest(system(), from, to)
+      }
     },
     offsetMs: () => offset,
     moveTo: (offsetMs) => {

@@ -1,9 +1,10 @@
 import { afterEach, expect, test } from 'vitest'
+import type { Statement } from '../../src/db/client.ts'
 import { createMovableClock } from '../../src/lib/clock.ts'
 import { credit } from '../harness/money.ts'
 import { signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
-import { movementsTo, pay, paymentOf } from './scene.ts'
+import { movementsTo, ordersTo, pay, paymentOf } from './scene.ts'
 
 /** A machine whose clock a person or a program sets. */
 const machine = (behindMs = 0) => {
@@ -61,6 +62,39 @@ test('a process that starts with its clock five minutes behind uses the time of 
   expect(movementsTo(second, '254722000953')).toHaveLength(1)
   expect((await paymentOf(person, id)).status).toBe('succeeded')
   expect(Math.abs(second.deps.lossDetection.clockDiffersByMs())).toBeGreaterThan(fiveMinutesMs - 5_000)
+})
+
+test("a process that slept between the database's time and its arrival sends nothing on a right from before", async () => {
+  const { set, clock } = machine()
+  const service = await start({ clock })
+  const { db, jobs, lossDetection } = service.deps
+  await lossDetection.check()
+  const person = await payer(service)
+  const id = await pay(person, to('254722000954'))
+  const { query } = db
+  const [answered, awake] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  db.query = (async (statement: Statement, values?: readonly unknown[]) => {
+    if (statement.name === 'attempts.claim') {
+      const look = lossDetection.check()
+      await answered.promise
+      const claimed = await query(statement, values)
+      set.behindMs = -120_000
+      awake.resolve()
+      await look
+      return claimed
+    }
+    const rows = await query(statement, values)
+    if (statement.name === 'loss_detection.look') {
+      answered.resolve()
+      await awake.promise
+    }
+    return rows
+  }) as typeof query
+  await jobs.drain()
+  db.query = query
+  expect([ordersTo(service, '254722000954'), clock.now().getTime() > Date.now() + 100_000]).toEqual([[], true])
+  expect(lossDetection.clockDiffersByMs()).toBe(0)
+  expect((await paymentOf(person, id)).status).toBe('processing')
 })
 
 test('a machine that was asleep sees the time that has passed', () => {
