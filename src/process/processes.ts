@@ -66,7 +66,7 @@ export const startWorkers = async (count: number, variables: Record<string, stri
       running.delete(worker)
       if (closing) return
       logger.error({ pid: worker.process.pid, code, signal }, 'a process ended unexpectedly; a new one starts')
-      setTimeout(() => closing || start(), restartPauseMs).unref()
+      setTimeout(() => closing || start(), restartPauseMs)
     })
     return worker
   }
