@@ -201,11 +201,11 @@ const buildHttp = async (
 }
 
 /** A sweep that runs once a day across all processes. */
-const dailyVerification = (deps: Deps, databaseUrl: string): Sweep[] => {
+const dailyVerification = (deps: Deps, directUrl: string): Sweep[] => {
   const { clock, logger, alerts, config } = deps
   const onBroken: DailyOptions['onBroken'] = ({ invariant, promise }) =>
     alerts.raise('promise_broken', { subject: invariant, id: promise })
-  const run = () => verifyDaily({ databaseUrl, clock, logger, facts: () => factsOf(deps), onBroken })
+  const run = () => verifyDaily({ directUrl, clock, logger, facts: () => factsOf(deps), onBroken })
   return config.JOBS === 'off' ? [] : [{ name: 'verify.daily', everySeconds: 86_400, run }]
 }
 
@@ -238,7 +238,7 @@ export const createService = async (options: ServiceOptions) => {
       await refuseSimulatedIdentities(deps.config, deps.db)
       await openSystemAccounts(deps.db, deps.config.CURRENCY, deps.clock.now())
       await deps.feed.start()
-      await startWork(deps, dailyVerification(deps, options.databaseUrl))
+      await startWork(deps, dailyVerification(deps, options.directUrl ?? options.databaseUrl))
       // A failure affects only pages of this version, which lose their files at the next deployment. The service still starts.
       if (deps.config.JOBS !== 'off')
         await keepDashboardFiles(deps.db, dashboardAssets).catch((error: unknown) =>

@@ -96,7 +96,7 @@ const openConfigured = async (config: Config, url: string, logger: Logger): Prom
 }
 
 export const needsDirectUrl =
-  'DATABASE_URL goes through a pooler: set DATABASE_DIRECT_URL to Postgres itself, for migrations and LISTEN.'
+  'DATABASE_URL goes through a pooler: set DATABASE_DIRECT_URL to Postgres itself, for migrations, LISTEN and the daily check.'
 
 const describePooler = ({ keepsStatements, otherwise }: Pooler, directUrl: string | undefined, logger: Logger): void => {
   if (directUrl === undefined) throw new StartupError(needsDirectUrl)

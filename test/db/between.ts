@@ -160,6 +160,7 @@ unix_socket_dir =
 auth_type = any
 pool_mode = transaction
 default_pool_size = ${servers}
+ignore_startup_parameters = options
 ${keepsStatements ? 'max_prepared_statements = 200\n' : ''}logfile = ${join(folder, 'pgbouncer.log')}
 `,
   )

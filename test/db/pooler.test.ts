@@ -3,6 +3,7 @@ import { type Database, inTx } from '../../src/db/client.ts'
 import { probeServer } from '../../src/db/pooler.ts'
 import { settingsOf } from '../../src/db/settings.ts'
 import { statement } from '../../src/db/statement.ts'
+import { factsOf, verifyDaily } from '../../src/operate/verify/verify.ts'
 import { credit, fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { createTestDatabase } from '../harness/postgres.ts'
@@ -37,7 +38,7 @@ const openScene = async (keepsStatements: boolean) => {
     await database.drop()
   }
   const direct = await probeServer(database.url, settings)
-  return { pooler, direct, first, second, close }
+  return { database, through, pooler, direct, first, second, close }
 }
 type Scene = Exclude<Awaited<ReturnType<typeof openScene>>, string>
 
@@ -152,6 +153,18 @@ describe.each([
     const rows = await first.deps.db.query<{ number: number }>('select number from test_notes where number >= 10 order by number')
     const kept = faults.flatMap((fault, number) => (fault === null ? [0, 1, 2].map((more) => 10 + number * 3 + more) : []))
     expect(rows.map(({ number }) => number)).toEqual(kept)
+  })
+
+  test('is bypassed by the daily check of all data, which never runs with the timeout of a request', async ({ skip }) => {
+    const { database, through, first } = scene(skip)
+    const service = await startService({ database, through, clock: first.clock, provider: first, fixed: { JOBS: 'inline' } })
+    const logged = (text: string) => service.log.filter((line) => line.includes(text))
+    await expect.poll(() => logged('data checked against every promise')).toHaveLength(1)
+    expect(logged('a sweep failed')).toEqual([])
+    await service.close()
+    const onBroken = () => undefined
+    const pooled = { directUrl: through.url, ...first.deps, facts: () => factsOf(first.deps), onBroken }
+    await expect(verifyDaily(pooled)).rejects.toThrow('set DATABASE_DIRECT_URL to Postgres itself')
   })
 
   test('ends the settings of a transaction with it', async ({ skip }) => {

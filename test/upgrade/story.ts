@@ -111,7 +111,7 @@ const leaveTraces = async (service: TestService, { api }: Person, { url }: TestD
   await checkInstallation(url, { currency: config.CURRENCY, rings })
   const facts = () => factsOf(service.deps)
   const { clock, logger } = service.deps
-  await verifyDaily({ databaseUrl: url, clock, logger, facts, onBroken: (broken) => expect(broken).toEqual([]) })
+  await verifyDaily({ directUrl: url, clock, logger, facts, onBroken: (broken) => expect(broken).toEqual([]) })
 }
 
 /** A workspace whose zone changed again after the first change had begun. */

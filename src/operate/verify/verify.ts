@@ -110,7 +110,8 @@ const overlapHours = 24
 const statementTimeoutMs = 600_000
 
 export type DailyOptions = {
-  databaseUrl: string
+  /** The address of Postgres itself, because a pooler would apply its own timeouts and plans. */
+  directUrl: string
   clock: Clock
   logger: Logger
   facts: () => CheckFacts
@@ -201,9 +202,12 @@ export const verifyAll = async (
 }
 
 /** Runs the daily check on a separate connection. */
-export const verifyDaily = async ({ databaseUrl, clock, logger, facts, onBroken }: DailyOptions): Promise<void> => {
-  const db = connect({ url: databaseUrl, poolSize: 1, clock, logger, statementTimeoutMs })
+export const verifyDaily = async ({ directUrl, clock, logger, facts, onBroken }: DailyOptions): Promise<void> => {
+  const db = connect({ url: directUrl, poolSize: 1, clock, logger, statementTimeoutMs })
   try {
+    const [session] = await db.query<{ setting: string }>(`select setting from pg_settings where name = 'statement_timeout'`)
+    if (session?.setting !== String(statementTimeoutMs))
+      throw new Error('the data cannot be checked through a pooler: set DATABASE_DIRECT_URL to Postgres itself')
     const at = { ...facts(), since: await unverifiedSince(db, clock.now()) }
     const onResult = ({ invariant, promise, breaches }: Result) => {
       if (breaches.length === 0) return
