@@ -143,7 +143,7 @@ const totalWords = /^\W*(?:grand |sub-?)?totals?\b|^\W*jumla\b/i
 
 /**
  * Whether the last row is a total: it has no payee, and either says "total" or contains only the sum of the rows above. A
- * different total is a problem, because rows are missing or were added.
+ * different total is a problem, because rows are missing or were added. If an amount above cannot be read, its row is reported.
  */
 const readTotal = (
   row: TableRow | undefined,
@@ -158,9 +158,10 @@ const readTotal = (
   const [text = ''] = at('amount', 'amount_minor')
   const isMinor = columns.some(({ name }) => name === 'amount_minor')
   const stated: Minor | undefined = isMinor ? BigInt(/^\d{1,18}$/.exec(text)?.[0] ?? -1) : readPositive(textOf(text), currency)
-  const sum = items.reduce((total, { amount_minor }) => total + BigInt(/^\d{1,18}$/.exec(String(amount_minor))?.[0] ?? 0), 0n)
+  const amounts = items.map(({ amount_minor }) => /^\d{1,18}$/.exec(String(amount_minor))?.[0])
+  const sum = amounts.reduce((total, amount) => total + BigInt(amount ?? 0), 0n)
   if (!filled.some((cell) => totalWords.test(cell))) return { isTotal: filled.length === 1 && text !== '' && stated === sum }
-  if (text === '' || stated === sum) return { isTotal: true }
+  if (text === '' || stated === sum || amounts.includes(undefined)) return { isTotal: true }
   const problem = `row ${row.number} is a total of "${text.slice(0, 40)}", and the rows above it are ${displayAmount(sum, currency)} in all: rows are missing, or are too many`
   return { isTotal: true, problem }
 }

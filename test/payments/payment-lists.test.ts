@@ -176,6 +176,19 @@ test('what a key creates with a list is only proposed, and a key that may not cr
   expect(await payeesOf(someone)).toHaveLength(1)
 })
 
+test('a row whose amount cannot be read is named even above a total, which is compared once every amount can', async () => {
+  const someone = await payer()
+  const list = (amount: string, total: string) =>
+    `name,phone,amount\nAchieng,0722000501,${amount}\nBaraka,0722000502,100\nTotal,,${total}\n`
+  for (const amount of ['"12,50"', '', '1E+3'])
+    expect(faultsOf(await sendCsv(someone, list(amount, '112')))).toEqual([
+      [0, 2, 'invalid_request', expect.stringMatching(/^amount/)],
+    ])
+  const differs = await sendCsv(someone, list('12', '113'))
+  expect([differs.status, differs.body.message]).toEqual([400, expect.stringContaining('rows are missing, or are too many')])
+  expect((await sendCsv(someone, list('12', '112'))).body).toMatchObject({ items_count: 2, total_minor: '11200' })
+})
+
 test('items that look like earlier payments have to be confirmed where a policy says so, whole list by one field', async () => {
   const someone = await payer()
   await someone.api.post('/v1/spending-policies', { name: 'Confirm', on_duplicate: 'confirm' })
