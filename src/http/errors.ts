@@ -119,14 +119,19 @@ const inWorkspace = (refusal: Refusal, { caller, routeOptions: { config, schema,
   return new Refusal(code, { message: `There is no such resource in the workspace ${quoted(caller.workspace.name)}.` })
 }
 
-/** The only function that turns thrown values into responses. `complete` adds the state of records that a refusal names. */
+/** The only function that turns thrown values into responses. `complete` adds the state of records that a refusal names, if it can. */
 export const registerErrors = (app: App, complete: (refusal: Refusal, caller: Principal | null) => Promise<Refusal>): void => {
   app.decorateRequest('refusal', null)
   const judge = createNotFoundAnswer(app)
   app.setErrorHandler(async (error, request, reply) => {
     const refusal = toRefusal(error, request)
-    if (refusal && refusal.status < 500)
-      return sendRefusal(inWorkspace(await complete(refusal, request.caller), request), request, reply)
+    if (refusal && refusal.status < 500) {
+      const completed = await complete(refusal, request.caller).catch((failure: unknown) => {
+        request.log.warn(describeError(failure), 'the records that a refusal names could not be read')
+        return refusal
+      })
+      return sendRefusal(inWorkspace(completed, request), request, reply)
+    }
     request.log.error(describeError(error), refusal ? refusal.message : 'a request failed')
     return sendRefusal(refusal ?? new Refusal('internal_error'), request, reply)
   })

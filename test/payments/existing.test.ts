@@ -89,6 +89,24 @@ test('a denial because of an earlier payment says what became of it', async () =
   expect(body.details.existing).toMatchObject({ status: 'succeeded', receipt: expect.any(String), amount_minor: '80000' })
 })
 
+test('a refusal whose record cannot be read is the same refusal, without the record', async () => {
+  const { db } = service.deps
+  const { run } = db
+  db.run = (async (query, values) => {
+    const { statement } = query.form(values, false)
+    if (typeof statement !== 'string' && statement.name.startsWith('existing.')) throw new Error('the connection was lost')
+    return run(query, values)
+  }) as typeof run
+  const answer = await person.api.post('/v1/payments', order('20000'), { key: 'payment' })
+  db.run = run
+  expect([answer.status, answer.body.error, answer.body.details.reason]).toEqual([409, 'conflict', 'idempotency'])
+  expect([answer.body.details.existing_payment_id, answer.body.details.existing]).toEqual([
+    expect.stringMatching(/^pay/),
+    undefined,
+  ])
+  expect(service.log.join('')).toContain('the records that a refusal names could not be read')
+})
+
 test('a key that may not read payments or top-ups is told nothing about them', async () => {
   const blind = await createKey(person, { permissions: ['payment.create', 'topup.create'] })
   const sent = [
