@@ -10,7 +10,7 @@ const reached = statement('standby.reached')`select coalesce(pg_last_wal_replay_
 
 const tries = 4
 const pauseMs = 5
-const complaintEveryMs = 60_000
+const warnEveryMs = 60_000
 
 /**
  * The source of lists and exports, never of decisions: the standby if it has replayed all commits made before the request, or
@@ -22,30 +22,28 @@ export const createReads = (
   logger: Logger,
   onRead?: (from: 'primary' | 'standby') => void,
 ) => {
-  let complained = Number.NEGATIVE_INFINITY
-  const isCurrent = async ({ query }: Database): Promise<boolean> => {
-    const [at] = await primary.query<{ position: string }>(position)
+  let warnedAt = Number.NEGATIVE_INFINITY
+  const hasReached = async ({ query }: Database, at: string): Promise<boolean> => {
     for (let count = 1; count <= tries; count += 1) {
       if (count > 1) await wait(pauseMs)
-      const [row] = await query<{ reached: boolean }>(reached, [at?.position])
+      const [row] = await query<{ reached: boolean }>(reached, [at])
       if (row?.reached) return true
     }
     return false
   }
-  const complain = (error: unknown): false => {
+  const warn = (error: unknown): false => {
     const now = performance.now()
-    if (now - complained > complaintEveryMs)
-      logger.warn(
-        { error: error instanceof Error ? error.name : 'unknown' },
-        'the standby does not answer; reads use the primary',
-      )
-    complained = now
+    if (now - warnedAt <= warnEveryMs) return false
+    warnedAt = now
+    logger.warn({ error: error instanceof Error ? error.name : 'unknown' }, 'the standby does not answer; reads use the primary')
     return false
   }
   return {
     db: async (): Promise<Db & Pick<Database, 'search'>> => {
       if (!standby) return primary
-      const isRead = await isCurrent(standby).catch(complain)
+      // If the primary does not answer, the read itself fails on it.
+      const [row] = await primary.query<{ position: string }>(position).catch(() => [])
+      const isRead = row !== undefined && (await hasReached(standby, row.position).catch(warn))
       onRead?.(isRead ? 'standby' : 'primary')
       return isRead ? standby : primary
     },

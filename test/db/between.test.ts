@@ -1,8 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { migrate } from '../../src/db/migrate.ts'
 import { connected } from '../harness/connected.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { signIn } from '../harness/people.ts'
+import { freePort } from '../harness/ports.ts'
 import { startService } from '../harness/service.ts'
 import { findDebianPostgres, startPair } from './between.ts'
 
@@ -10,6 +11,20 @@ const ask = <Row extends object>(url: string, text: string): Promise<Row[]> =>
   connected(url, async (client) => (await client.query<Row>(text)).rows)
 
 describe('a streaming standby', () => {
+  test('that does not answer is reported once a minute for as long as it does not', async () => {
+    const nowhere = `postgres://payments@127.0.0.1:${await freePort()}/payments`
+    const service = await startService({ env: { DATABASE_READ_URL: nowhere } })
+    const person = await signIn(service.api)
+    vi.useFakeTimers({ toFake: ['performance'] })
+    for (let count = 0; count < 5; count += 1) {
+      expect((await person.api.get('/v1/payments')).status).toBe(200)
+      vi.advanceTimersByTime(31_000)
+    }
+    vi.useRealTimers()
+    expect(service.log.filter((line) => line.includes('the standby does not answer'))).toHaveLength(3)
+    await service.close()
+  })
+
   test('is read for lists only when it has every acknowledged write, and may fail', async ({ skip }) => {
     const binaries = await findDebianPostgres()
     if (binaries === undefined) return skip("Debian's PostgreSQL is not installed: nothing was tried with a standby")
