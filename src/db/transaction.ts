@@ -83,9 +83,11 @@ export const createTransactions = (options: TransactionOptions): Database['trans
         },
         savepoint: async () => {
           const before = new Map([...atCommit].map(([kind, rows]) => [kind, rows.length]))
+          const tasksBefore = new Set(afterCommit)
           await query('savepoint undoable')
           return async () => {
             for (const [kind, rows] of atCommit) rows.length = before.get(kind) ?? 0
+            for (const task of afterCommit) if (!tasksBefore.has(task)) afterCommit.delete(task)
             await query('rollback to savepoint undoable')
           }
         },

@@ -79,6 +79,13 @@ describe('the metrics show', () => {
   })
 })
 
+test('only events of creations that were committed', async () => {
+  const payee = { display_name: 'Only tried', destination: '0722000999', amount_minor: '10000' }
+  const preview = await person.api.post('/v1/payment-batches?dry_run=true', { items: [payee] })
+  expect(preview.body.items).toMatchObject([{ payee: 'new' }])
+  expect(await scrape()).toContain('events_total{type="beneficiary.created"} 1\n')
+})
+
 test('how long requests waited for a database connection', async () => {
   const { pool } = service.deps.db
   const long = async () => {
