@@ -41,9 +41,11 @@ export const IdOut = (kind: IdKind) =>
     .register(idKinds, { kind })
     .meta({ example: `${idPrefixes[kind]}_01h455vb4pex5vsknk084sn02q` })
 
+const splitAtCommas = (value: unknown): unknown => (typeof value === 'string' ? value.split(',') : value)
+
 /** `?type=a&type=b`, or separated by commas. */
 export const SeveralOf = <Item extends z.ZodType>(item: Item) =>
-  z.preprocess((value) => (typeof value === 'string' ? value.split(',') : value), z.array(item).min(1))
+  z.preprocess((value) => (Array.isArray(value) ? value.flatMap(splitAtCommas) : splitAtCommas(value)), z.array(item).min(1))
 
 export const byId = (kind: IdKind) => z.object({ id: IdIn(kind) })
 

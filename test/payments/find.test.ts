@@ -61,6 +61,7 @@ describe('payments are found by', () => {
     const several = ['byKey', 'evil', 'held', 'mandated', 'rent']
     expect(await find('status=pending_approval&status=succeeded')).toEqual(several)
     expect(await find('status=pending_approval,succeeded')).toEqual(several)
+    expect(await find('status=pending_approval,failed&status=succeeded')).toEqual(several)
     const wrong = await person.api.get('/v1/payments?status=succeeded,done')
     expect([wrong.status, wrong.body.details.param]).toEqual([400, 'status'])
   })
