@@ -6,17 +6,12 @@ import { registerMailbox } from './dev/sandbox/mailbox.ts'
 import type { App } from './http/app-type.ts'
 import { systemClock } from './lib/clock.ts'
 import { StartupError } from './lib/errors.ts'
+import { localUrl } from './lib/loopback.ts'
 
 // Apart from app.ts, only this file names the identity providers and the simulated providers and mail server.
 
 const clientOf = (clientId: string | undefined, clientSecret: string | undefined) =>
   clientId && clientSecret ? { clientId, clientSecret } : undefined
-
-/** The URL at which this process reaches itself. Clients may use a different host and port. */
-const selfUrlOf = ({ HOST, PORT }: Config): string => {
-  const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[HOST] ?? HOST
-  return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`
-}
 
 export type IdentityParts = ReturnType<typeof createIdentityParts>
 
@@ -25,7 +20,7 @@ export const createIdentityParts = (config: Config) => {
   const githubClient = clientOf(config.GITHUB_CLIENT_ID, config.GITHUB_CLIENT_SECRET)
   const simulated = config.maySimulateIdentities && !(googleClient && githubClient)
   const sandbox = simulated
-    ? createIdentitySandbox({ publicUrl: config.publicUrl, selfUrl: selfUrlOf(config), clock: systemClock })
+    ? createIdentitySandbox({ publicUrl: config.publicUrl, selfUrl: localUrl(config.HOST, config.PORT), clock: systemClock })
     : null
   const google = googleClient ? { ...googleClient, ...googleAt(config.GOOGLE_ISSUER) } : sandbox?.google
   const github = githubClient ? { ...githubClient, ...githubAt(config.GITHUB_URL) } : sandbox?.github

@@ -153,7 +153,7 @@ export const createFeed = ({ db, databaseUrl, logger }: { db: Db; databaseUrl: s
     onWake: (told: () => void): void => {
       onWake = told
     },
-    /** Waits until all events committed so far are read, for tests and for an orderly shutdown. */
+    /** For tests: waits until all events committed so far are read. */
     settle: async (): Promise<void> => {
       for (;;) {
         await read()

@@ -164,7 +164,7 @@ export class Stream {
 const nothing = () => false
 
 const tickMs = 250
-/** Detects changes made directly in the database. All other ends are announced by events or known in advance. */
+/** Detects changes without an event: a disabled capability, or a change made directly in the database. */
 const sweepMs = 60_000
 
 type Index = Map<Uuid, Set<Stream>>

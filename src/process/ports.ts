@@ -60,12 +60,6 @@ export const loadConfigWithPorts = async (variables: Record<string, string | und
   }
 }
 
-/** The URL of a listener on this machine. */
-export const localUrl = (host: string, port: number): string => {
-  const name = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
-}
-
 export const listen = (app: Pick<FastifyInstance, 'listen'>, listener: Listener): Promise<string> =>
   app.listen({ host: listener.host, port: listener.port }).catch((error: NodeJS.ErrnoException) => {
     throw explain(error, listener)

@@ -2,7 +2,7 @@ import { rename, rm, writeFile } from 'node:fs/promises'
 import type { Config } from '../config.ts'
 import type { FundedAccount } from '../dev/sandbox/funded-account.ts'
 import { StartupError } from '../lib/errors.ts'
-import { localUrl } from './ports.ts'
+import { localUrl } from '../lib/loopback.ts'
 import { usesSandbox } from './rails.ts'
 
 /** Removes the file of an earlier start, so that a waiting program does not read it. */

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { Config } from '../config.ts'
+import { localUrl } from '../lib/loopback.ts'
 import { providerLabels } from '../rails/texts.ts'
 
 export type Facts = {
@@ -31,7 +32,7 @@ export const summarize = (facts: Facts): string => {
     ['Reference', `${url}/docs`],
     ['MCP', `${url}/mcp, tools for agents`],
     ['Dashboard', `${url}/`],
-    ['Operator', `http://${config.OPERATOR_HOST}:${config.OPERATOR_PORT} (private: provider callbacks, /metrics)`],
+    ['Operator', `${localUrl(config.OPERATOR_HOST, config.OPERATOR_PORT)} (private: provider callbacks, /metrics)`],
     ['Data', embedded ? `${resolve(config.DATA_DIR)} (PostgreSQL, embedded)` : facts.database],
     facts.keysFile !== null && ['Keys', `${facts.keysFile} (${facts.keysMade ? 'just made' : 'kept'}, for development)`],
     simulated && [

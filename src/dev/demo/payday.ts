@@ -1,7 +1,7 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { decideByWallet, signInWithWallet } from '#client/wallet'
+import { localUrl } from '../../lib/loopback.ts'
 import { readEnvironment } from '../../process/environment.ts'
-import { localUrl } from '../../process/ports.ts'
 import { agreeTo, expectReady, expectSame, expectThere, followEvents, money, print, step, url } from './stage.ts'
 
 const people = 50
