@@ -87,23 +87,27 @@ const atAddress = (text: string, publicUrl: string): string =>
 const compress = promisify(brotliCompress)
 const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }
 
-const sendRendered = (publicUrl: string, withVersions: (text: string) => Promise<string>) => {
-  let manifest: Manifest | undefined
-  const contentOf = async ({ file }: Served): Promise<string | Buffer> => {
-    const content = await readBuilt(built + file, missing)
-    const isOurs = !file.endsWith('scalar.js')
-    return isOurs ? atAddress(await withVersions(content.toString()), publicUrl) : content
-  }
-  /** The build does not know the service's URL, so each file is compressed at its first request. */
-  const compressed = new Map<string, Promise<Buffer>>()
-  const compressedOf = async (served: Served): Promise<Buffer> => {
-    const known = compressed.get(served.file) ?? contentOf(served).then((content) => compress(content, quality))
-    compressed.set(served.file, known)
-    return known.catch((error: unknown) => {
-      compressed.delete(served.file)
+/** Makes each file's content at its first request, because the build does not know the service's URL. */
+const madeOnce = <Content>(make: (served: Served) => Promise<Content>): ((served: Served) => Promise<Content>) => {
+  const known = new Map<string, Promise<Content>>()
+  return (served) => {
+    const content = known.get(served.file) ?? make(served)
+    known.set(served.file, content)
+    return content.catch((error: unknown) => {
+      known.delete(served.file)
       throw error
     })
   }
+}
+
+const sendRendered = (publicUrl: string, withVersions: (text: string) => Promise<string>) => {
+  let manifest: Manifest | undefined
+  const contentOf = madeOnce(async ({ file }): Promise<string | Buffer> => {
+    const content = await readBuilt(built + file, missing)
+    const isOurs = !file.endsWith('scalar.js')
+    return isOurs ? atAddress(await withVersions(content.toString()), publicUrl) : content
+  })
+  const compressedOf = madeOnce(async (served) => compress(await contentOf(served), quality))
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     manifest ??= JSON.parse((await readBuilt(`${built}manifest.json`, missing)).toString()) as Manifest
     const path = request.url.replace(/\/?(\?.*)?$/, '')
