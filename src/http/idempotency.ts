@@ -3,7 +3,7 @@ import { balanceAccountsOf, type Principal } from '../auth/principal.ts'
 import { sha256 } from '../auth/secrets.ts'
 import type { Database, Tx } from '../db/client.ts'
 import { canonicalJson } from '../lib/canonical.ts'
-import { invalidFields, unavailable } from '../lib/errors.ts'
+import { balanceMoved, invalidFields, unavailable } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { answerKeys, type KeyScope, type Keys, type Once, type StoredAnswer } from '../queue/idempotency-keys.ts'
 import { type RecordAnswer, recordScope } from '../queue/record-keys.ts'
@@ -65,9 +65,7 @@ const recheckAuthority = (request: FastifyRequest, current: Principal): void => 
   // A session may switch workspaces while its request waits, but a request for one workspace must never run in another.
   if (current.workspace.id !== before.workspace.id)
     throw unavailable({ message: 'The workspace of this session has just changed.' })
-  // The locks were taken for the previous balance account.
-  if (current.workspace.balanceAccountId !== before.workspace.balanceAccountId)
-    throw unavailable({ message: 'This workspace has just got a balance of its own.' })
+  if (current.workspace.balanceAccountId !== before.workspace.balanceAccountId) throw balanceMoved()
   checkAuthority(request, current)
 }
 

@@ -68,6 +68,9 @@ export const unavailable = (options: { message?: string; shortage?: Shortage; ca
   })
 }
 
+/** The locks were taken for the workspace's previous balance account. */
+export const balanceMoved = () => unavailable({ message: 'This workspace has just got a balance of its own.' })
+
 const fieldsInMessage = 5
 /** Maximum number of faults listed in a response. A stranger's request can have tens of thousands. */
 export const maxNamedFaults = 100

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { countHours } from '../../src/ledger/hours.ts'
 import { formatId, parseId } from '../../src/lib/ids.ts'
 import { registerAtEmulator } from '../../src/modules/deposits/receive.ts'
+import { holdAccount } from '../harness/account-hold.ts'
 import type { Client, Json } from '../harness/client.ts'
 import { credit, newBeneficiary, shareBalance } from '../harness/money.ts'
 import { createKey, newWallet, type Person, signIn, walletMessage } from '../harness/people.ts'
@@ -180,6 +181,25 @@ describe('an approval that waits over a separation', () => {
     expect(await textOf(now)).toContain(sharedBalance)
     expect((await sign(later, old)).body.details.reason).toBe('message_changed')
     expect((await sign(later, await textOf(later))).body.status).toBe('approved')
+  })
+
+  test('and is signed in the same moment says so, and is signed afterwards', async () => {
+    const team = await sharedTeam()
+    const { later } = await waiting(team, await newBeneficiary(team.owner.api))
+    const sign = async () => {
+      const signature = await team.owner.wallet.signMessage({ message: await textOf(later) })
+      return service.api.post(`/v1/approvals/${later.approval_id}/decide-by-signature`, { decision: 'approve', signature })
+    }
+    const hold = await holdAccount(service, team.owner.accountId)
+    const separated = ask(team.owner)
+    await hold.waiting(1)
+    const signed = sign()
+    await hold.waiting(2)
+    await hold.release()
+    expect((await separated).status).toBe(200)
+    const late = await signed
+    expect([late.status, late.body.error, late.headers.get('retry-after')]).toEqual([503, 'unavailable', '1'])
+    expect((await sign()).body.status).toBe('approved')
   })
 
   test('gets the registered name of a later check', async () => {

@@ -2,7 +2,7 @@ import { and, asc, desc, eq, type SQLWrapper, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { asksForTwo, canSign, notCountedUnder, roleSince } from '../../../auth/authority-sql.ts'
 import { decidingRoles } from '../../../auth/permissions.ts'
-import { requireLocked } from '../../../db/account-lock.ts'
+import { holdsLock } from '../../../db/account-lock.ts'
 import type { Db, Tx } from '../../../db/client.ts'
 import { columnsOf } from '../../../db/columns.ts'
 import { amongIds, createdBetween, newestFirst, ownedBy } from '../../../db/list-queries.ts'
@@ -22,6 +22,7 @@ import type { PageRequest } from '../../../http/pagination.ts'
 import { presenter } from '../../../http/presenter.ts'
 import { type Fact, factTypes, inOrder } from '../../../lib/approval-facts.ts'
 import { isoTimeOrNull } from '../../../lib/clock.ts'
+import { balanceMoved } from '../../../lib/errors.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor } from '../../../lib/money.ts'
 import { levelOf, nameFacts } from '../../../policy/facts.ts'
@@ -108,7 +109,7 @@ const byIdParameters = { id: 'uuid', workspaceId: 'uuid?' } as const
 const selectOne = (orm: QueryBuilder, param: Places<typeof byIdParameters>) =>
   select(orm).where(and(eq(approvals.id, param.id), param.workspaceId && eq(approvals.workspaceId, param.workspaceId)))
 const byId = prepare('approvals.by_id', byIdParameters, 'coalesced', selectOne)
-/** Decisions are as of the query's start: current only if the paying account was locked before (`requireLocked`). */
+/** Decisions are as of the query's start: current only if the paying account was locked before (`lockOnlyApproval`). */
 const lockById = prepare('approvals.lock', byIdParameters, (orm, param) => selectOne(orm, param).for('update', { of: approvals }))
 
 /** An approval with its decisions in order, and with its payment or, for a batch, the batch and its first payment. */
@@ -214,7 +215,8 @@ export type LockedApproval = ApprovalRecord & { payments: PaymentRecord[] }
 /** Locks the approval alone, for a caller that has locked its payment. */
 export const lockOnlyApproval = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> => {
   const record = await readOne(tx, lockById, id, workspaceId)
-  if (record) requireLocked(tx, [record.payment.accountId])
+  // A separation has moved a scheduled payment after the caller read which account to lock.
+  if (record && !holdsLock(tx, record.payment.accountId)) throw balanceMoved()
   return record
 }
 
