@@ -54,7 +54,7 @@ const pending = prepare('balances.pending', { workspaceId: 'uuid', holderId: 'uu
     .orderBy(sql`${balanceSeparations.workspaceId} <> ${param.workspaceId}`, balanceSeparations.id)
     .limit(1),
 )
-export const findPending = (db: Db, { id, balanceAccountId }: { id: Uuid; balanceAccountId: Uuid }) =>
+const findPendingSeparation = (db: Db, { id, balanceAccountId }: { id: Uuid; balanceAccountId: Uuid }) =>
   first(db, pending, { workspaceId: id, holderId: balanceAccountId })
 
 export const viewSeparation = async (db: Db, currency: string, principal: Principal): Promise<SeparationView> => {
@@ -62,7 +62,7 @@ export const viewSeparation = async (db: Db, currency: string, principal: Princi
   const [current, member, separation] = await Promise.all([
     findWorkspace(db, workspace.id),
     findMembership(db, workspace.id, accountId),
-    findPending(db, workspace),
+    findPendingSeparation(db, workspace),
   ])
   const view = await viewMembership(db, currency, principal, { workspace: found(current), member: found(member) })
   return { ...view, pending_separation: presentSeparation(separation) }
@@ -183,7 +183,7 @@ export const requestSeparation = async (
   config: Using,
   principal: Principal,
   amountMinor: Minor,
-): Promise<Separation | undefined> => {
+): Promise<{ waits: boolean }> => {
   await requireFinishedUpgrade(tx)
   const { accountId: requestedBy } = principal
   const workspace = found(await findWorkspace(tx, principal.workspace.id))
@@ -192,31 +192,23 @@ export const requestSeparation = async (
     throw new Refusal('forbidden', { message: 'Only the owning account separates a balance that is its own.' })
   if (workspace.kind === 'personal' || accountId !== requestedBy)
     throw conflict('This workspace already has its own balance.', 'balance_own')
-  if ((await findPending(tx, workspace))?.workspaceId === workspaceId)
+  if ((await findPendingSeparation(tx, workspace))?.workspaceId === workspaceId)
     throw conflict('A separation waits already: confirm or withdraw it first.', 'change_pending')
   await requireSeparable(tx, accountId, amountMinor)
   const guards = await guardsOf(tx, accountId, null)
-  const [requestedAt, waits] = [tx.at, guards.length > 0]
-  const asked = {
-    id: newId(),
-    workspaceId,
-    accountId,
-    amountMinor,
-    requestedBy,
-    requestedAt,
+  const waits = guards.length > 0
+  const request: Omit<Separation, 'message'> = {
+    ...{ id: newId(), workspaceId, accountId, amountMinor, requestedBy, requestedAt: tx.at },
     effectiveAt: daysAfter(tx.at, waits ? 1 : 0),
+    outcome: waits ? null : 'separated',
+    endedAt: waits ? null : tx.at,
+    endedBy: waits ? null : requestedBy,
   }
-  const ended = waits
-    ? { outcome: null, endedAt: null, endedBy: null }
-    : { outcome: 'separated' as const, endedAt: tx.at, endedBy: requestedBy }
-  const separation: Separation = { ...asked, ...ended, message: textOf(workspace, { ...asked, ...ended }, config.CURRENCY) }
+  const separation = { ...request, message: textOf(workspace, request, config.CURRENCY) }
   insertRow(tx, balanceSeparations, separation)
-  if (!waits) {
-    await separate(tx, config, principal, { separation, guards })
-    return undefined
-  }
-  await publish(tx, config, principal, 'workspace.separation_requested', { workspace, separation, guards })
-  return separation
+  if (waits) await publish(tx, config, principal, 'workspace.separation_requested', { workspace, separation, guards })
+  else await separate(tx, config, principal, { separation, guards })
+  return { waits }
 }
 
 const lockSeparation = selectRow('balances.lock_separation', balanceSeparations, ['id'], { lock: 'update' })
@@ -242,7 +234,7 @@ const settle = async (tx: Tx, config: Using, actor: Actor, separation: Separatio
   else await publish(tx, config, actor, 'workspace.separation_withdrawn', { workspace, separation: ended, guards, reason })
 }
 
-export type SeparationConfirmation = Confirmation & { separation: Separation }
+type SeparationConfirmation = Confirmation & { separation: Separation }
 
 /** Null if nothing is pending, for example because the request repeats one that has confirmed the separation. */
 export const proveSeparation = async (
@@ -250,7 +242,7 @@ export const proveSeparation = async (
   { accountId, workspace }: Principal,
   body: ConfirmText,
 ): Promise<SeparationConfirmation | null> => {
-  const separation = await findPending(deps.db, workspace)
+  const separation = await findPendingSeparation(deps.db, workspace)
   if (!separation) return null
   return { separation, ...(await proveConfirmation(deps, accountId, separation.message, body)) }
 }
@@ -298,7 +290,7 @@ export const confirmSeparation = async (
 /** Allowed for the requester, and for every approver of a workspace on that balance. */
 export const withdrawSeparation = async (tx: Tx, config: Using, principal: Principal): Promise<void> => {
   const { accountId, permissions } = principal
-  const waiting = found(await findPending(tx, principal.workspace))
+  const waiting = found(await findPendingSeparation(tx, principal.workspace))
   const separation = found(await lockSeparation(tx, { id: waiting.id }))
   if (separation.requestedBy !== accountId && !permissions.has('approval.decide')) throw permissionMissing('approval.decide')
   if (separation.outcome !== null) return

@@ -64,7 +64,7 @@ const charsetOf = (contentType: string | undefined): string | undefined =>
 const listOf = (bytes: Buffer, contentType: string | undefined, currency: string): PaymentList => {
   const text = textOfFile(bytes, charsetOf(contentType))
   if (typeof text !== 'string') throw invalidFields({ path: 'body', message: text.problem })
-  const list = readPaymentList(text, { maxItems: maxItems, currency })
+  const list = readPaymentList(text, { maxItems, currency })
   if ('problems' in list) throw invalidFields(...list.problems)
   return list
 }

@@ -41,7 +41,7 @@ const endUnsent = async (tx: Tx, actor: Actor, rows: readonly { id: Uuid }[]): P
     payments.map((payment) =>
       isWaiting(payment.status)
         ? { payment, to: 'cancelled', actor }
-        : { payment: { ...payment, dispatchDueAt: null }, to: 'failed', actor, failure: unrequested.failure },
+        : { payment, to: 'failed', actor, failure: unrequested.failure },
     ),
   )
   const cancelled = ended.filter(({ status }) => status === 'cancelled')
