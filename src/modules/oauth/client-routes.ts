@@ -12,7 +12,8 @@ import { deviceGrantType } from './client-metadata.ts'
 import { authenticateClient, type ClientCredentials, registerClient, requireClient } from './clients.ts'
 import { handleOAuthError } from './error-page.ts'
 import { OAuthError, writesLost } from './errors.ts'
-import { createRefreshTokens, pollDevice, redeemCode } from './redeem.ts'
+import { pollDevice, redeemCode } from './redeem.ts'
+import { createRefreshTokens } from './refresh.ts'
 import {
   ClientMetadataBody,
   DeviceAuthorization,
