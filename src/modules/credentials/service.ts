@@ -60,7 +60,7 @@ export const readCredential = async (db: Database, clock: Clock, principal: Prin
   const { workspace, grant } = principal
   const { day, month } = periodsAt(at, effectiveTimeZone(workspace, at))
   const lineage = grant?.lineage ?? []
-  // What remains under a workspace's policies tells what it spends, so only active members see it.
+  // The rest of a workspace's limits shows how much it spends, so only active members see it.
   const policiesOf = principal.memberStatus === 'active' ? workspace.id : null
   const [record, rows] = await Promise.all([
     grant ? findGrant(db, scopeOf(principal), grant.id) : undefined,

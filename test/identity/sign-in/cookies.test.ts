@@ -51,7 +51,7 @@ describe("the session's cookie", () => {
     ])
   })
 
-  /** As browsers do: one cookie for each domain and for the host alone, and all of them in each request. */
+  /** A browser's cookies: one for each domain and one for the host alone. It sends all of them with each request. */
   const createJar = () => {
     const jar = new Map<string, string>()
     return {
