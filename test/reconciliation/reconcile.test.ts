@@ -5,7 +5,7 @@ import { newDepositCode } from '../../src/lib/deposit-code.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { traceByProviderName } from '../../src/modules/attempts/attempt.ts'
 import { requestBalances } from '../../src/modules/exceptions/reconciliation/balances.ts'
-import { lockProvider } from '../../src/modules/exceptions/reconciliation/movements-service.ts'
+import { lockProvider, nameMovement } from '../../src/modules/exceptions/reconciliation/movements-service.ts'
 import { reconcilePaidIn, reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { recordSuspense } from '../../src/modules/suspense/service.ts'
@@ -609,6 +609,34 @@ describe("the provider's balance of the organisation's accounts", () => {
       lines: 1,
       chargesMinor: -1300n,
     })
+  })
+
+  test('has a movement that a person records while a statement is compared, which books no line of it', async () => {
+    await nextMorning()
+    const receipt = await payWithoutUs(40_000n)
+    const ours = service.sandbox.movements().filter((moved) => moved.receipt === receipt)
+    const named = {
+      provider: 'MPESA',
+      kind: 'bank_transfer',
+      direction: 'out',
+      amount_minor: 40_000n,
+      provider_receipt: receipt,
+      moved_at: service.clock.now(),
+      note: 'to the bank',
+    } as const
+    const { db } = service.deps
+    let compared: ReturnType<typeof reconcile> | undefined
+    await db.transaction(async (tx) => {
+      await lockProvider(tx, 'MPESA')
+      let isOver = false
+      compared = reconcile(statementCsv(ours, 'MPESA')).finally(() => {
+        isOver = true
+      })
+      for (let waiting = 0; waiting < 1 && !isOver; ) waiting = (await db.query(`select from ${waitingForLock}`)).length
+      await nameMovement(tx, shellOperator('a test'), named)
+    })
+    expect(await compared).toMatchObject({ matched: 1, differences: 0 })
+    expect(await nextMorning()).toMatchObject(agrees)
   })
 
   test('of an earlier release, which summed charges up with the money, is continued without a false difference', async () => {

@@ -22,7 +22,7 @@ import {
   recordComparison,
 } from './differences.ts'
 import { takeEvidence } from './evidence-service.ts'
-import { withoutNamed } from './movements-service.ts'
+import { lockProvider, withoutNamed } from './movements-service.ts'
 import type { Book, Booked } from './outcome-offers.ts'
 import { isUndoing, type Match, match, withMatched, withoutEffect } from './rules.ts'
 import { readInChunks, type Statement, type StatementLine, type StatementSettings, squeezed } from './statement-rules.ts'
@@ -132,8 +132,11 @@ const reconcileLines = async (deps: Parts, operator: Operator, statement: Compar
     if ((await takeEvidence(deps, operator, earlier)) === 0) throw alreadyReconciled()
     return earlier
   }
-  const comparison = await compareLines(deps.db, deps, statement)
-  const run = await inTx(deps.db, (tx) => recordComparison(tx, operator, comparison))
+  const run = await inTx(deps.db, async (tx) => {
+    // A person who records a movement waits, so that no line of it is booked as unexplained.
+    await lockProvider(tx, statement.provider)
+    return recordComparison(tx, operator, await compareLines(tx, deps, statement))
+  })
   if (isList && run.totals.unproven !== undefined)
     deps.alerts.raise('reconciliation_difference', { subject: 'reconciliation', id: run.id, code: 'nothing_listed' })
   await takeEvidence(deps, operator, run)
