@@ -3,7 +3,6 @@ import { lookup } from 'node:dns/promises'
 import { request as overHttp } from 'node:http'
 import { request as overHttps } from 'node:https'
 import { connect as connectPlain, isIP, type LookupFunction, type Socket } from 'node:net'
-import { text } from 'node:stream/consumers'
 import { connect as connectTls } from 'node:tls'
 import { inSpan } from '../lib/tracing.ts'
 import { parseJson, textField } from './fields.ts'
@@ -78,6 +77,20 @@ const connect = (url: URL, lookup: LookupFunction, signal: AbortSignal): Promise
   })
 }
 
+/** The longest answers are lists of payments, of a hundred for each page. */
+const maxAnswerBytes = 8 * 1024 * 1024
+
+const readText = async (response: AsyncIterable<Buffer>): Promise<string> => {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of response) {
+    bytes += chunk.length
+    if (bytes > maxAnswerBytes) throw new Error('the answer is too long')
+    chunks.push(chunk)
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks))
+}
+
 const converse = (input: ExchangeRequest, socket: Socket, signal: AbortSignal): Promise<Exchange> => {
   const url = new URL(input.url)
   const body = input.body === undefined ? undefined : JSON.stringify(input.body)
@@ -92,7 +105,10 @@ const converse = (input: ExchangeRequest, socket: Socket, signal: AbortSignal): 
     const request = send(url, { method: input.method, createConnection: () => socket, signal, headers })
     request.once('error', reject)
     request.once('response', (response) => {
-      text(response).then((body) => resolve({ kind: 'answer', status: response.statusCode ?? 0, body: parseJson(body) }), reject)
+      readText(response).then(
+        (body) => resolve({ kind: 'answer', status: response.statusCode ?? 0, body: parseJson(body) }),
+        reject,
+      )
     })
     request.end(body)
   })

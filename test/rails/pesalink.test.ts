@@ -168,6 +168,13 @@ test.each([
 describe('an answer that is not clear counts as lost', () => {
   test.each<[string, Fault]>([
     ['a reset', { kind: 'reset', takesEffect: true }],
+    [
+      'an answer of more than 8 MiB',
+      {
+        ...{ kind: 'answer', takesEffect: false, status: 200 },
+        body: { status: true, code: 0, data: { transactionId: 'BANK000002', status: 'SUCCESS', padding: ' '.repeat(8 << 20) } },
+      },
+    ],
     ['a page', { kind: 'answer', takesEffect: false, status: 502, body: '<html>', contentType: 'text/html' }],
     ['a page with 400', { kind: 'answer', takesEffect: false, status: 400, body: '<html>', contentType: 'text/html' }],
     [
