@@ -34,6 +34,8 @@ export type DepositDefinition = {
   accepted: object
   /** Response to a validation request for an unknown account number. Null: the provider sends none. */
   unknownAccount: object | null
+  /** Words that the portal refuses in our addresses for notifications, in lowercase, besides `refusedInCallbacks`. */
+  refusedInAddresses: readonly string[]
 }
 
 /** Lowercase titles of a column in exports. */

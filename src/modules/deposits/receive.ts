@@ -167,14 +167,16 @@ const registrationProblems: Readonly<Record<Registered, string | null>> = {
   current: null,
 }
 
-const portalForbids = /exe|cmd|sql|query|m-?pesa|safaricom/i
-
 export const checkRegistrations = (deps: Reading, rails: readonly DepositRail[]): Promise<RailCheck[]> =>
   Promise.all(
-    rails.map(async (rail) => ({
-      requirement: `deposits are told to us: ${deposits[rail].label}`,
-      problem: portalForbids.test(deps.config.operatorUrl)
-        ? 'OPERATOR_URL has a word that the portal refuses in addresses: choose another name'
-        : registrationProblems[await readRegistered(deps, rail)],
-    })),
+    rails.map(async (rail) => {
+      const { label, refusedInAddresses } = deposits[rail]
+      const word = refusedInAddresses.find((each) => deps.config.operatorUrl.toLowerCase().includes(each))
+      return {
+        requirement: `the provider notifies us of deposits: ${label}`,
+        problem: word
+          ? `OPERATOR_URL has "${word}", which the portal refuses in addresses: choose another name`
+          : registrationProblems[await readRegistered(deps, rail)],
+      }
+    }),
   )

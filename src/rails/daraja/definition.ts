@@ -89,6 +89,7 @@ export const definition = defineProvider({
       label: 'M-PESA paybill',
       accepted: { ResultCode: 0, ResultDesc: 'Accepted' },
       unknownAccount: { ResultCode: 'C2B00012', ResultDesc: 'Rejected' },
+      refusedInAddresses: ['m-pesa', 'safaricom'],
     },
   },
   statement: {

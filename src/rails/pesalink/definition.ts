@@ -76,7 +76,12 @@ export const definition = defineProvider({
   },
   prompts: {},
   deposits: {
-    PESALINK: { label: 'PesaLink from a bank', accepted: { status: true, message: 'Accepted' }, unknownAccount: null },
+    PESALINK: {
+      label: 'PesaLink from a bank',
+      accepted: { status: true, message: 'Accepted' },
+      unknownAccount: null,
+      refusedInAddresses: [],
+    },
   },
   statement: {
     columns: {
