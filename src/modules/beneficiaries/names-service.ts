@@ -45,30 +45,30 @@ const lease = statement('beneficiaries.claim_name_checks')`
   update beneficiaries set name_check_due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
        select id from beneficiaries where id = any($2::uuid[]) and name_check_due_at <= $1 for update skip locked) returning id`
 
-type Found = { id: Uuid; answer: NameAnswer; source: NameSource }
+type ReportedName = { id: Uuid; answer: NameAnswer; source: NameSource }
 
 const resultNames = selectRows('beneficiaries.result_names', beneficiaryVerifications, ['beneficiaryId', 'source', 'status'])
 
-const resultsOf = async (tx: Tx, beneficiaryId: Uuid): Promise<Found[]> => {
+const resultsOf = async (tx: Tx, beneficiaryId: Uuid): Promise<ReportedName[]> => {
   const rows = await resultNames(tx, { beneficiaryId, source: 'payment', status: 'unverified' })
   return rows.map(({ id, name }) => ({ id, answer: { kind: 'named', name: name ?? '' }, source: 'payment' }))
 }
 
 /** Compares the names in order. The verdict is based on the full name, even if the account sees a shortened one. */
-const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: readonly Found[]): Promise<Verification> => {
+const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: readonly ReportedName[]): Promise<Verification> => {
   const [account] = await tx.query<{ hasPaid: boolean }>(readHasPaid, [due.owner])
   const shown = (name: string): string => (account?.hasPaid ? name : shortenName(name))
   const { verification, reportedName, nameSource, nameCheckedAt } = before
-  let known: Verification = { verification, reportedName, nameSource, nameCheckedAt }
+  let current: Verification = { verification, reportedName, nameSource, nameCheckedAt }
   for (const { id, answer, source } of found) {
-    const next = verified({ ...before, ...known }, answer, source, tx.at)
+    const next = verified({ ...before, ...current }, answer, source, tx.at)
     const [status, name] = answer.kind === 'named' ? [next.verification, shown(answer.name)] : ['unavailable' as const, null]
     updateRow(tx, beneficiaryVerifications, { id }, { status, name })
     const reportedName = next.reportedName && shown(next.reportedName)
-    // A shortened name may equal the known name, which then keeps its source.
-    known = { ...next, reportedName, nameSource: reportedName === known.reportedName ? known.nameSource : next.nameSource }
+    // A shortened name may equal the current name, which then keeps its source.
+    current = { ...next, reportedName, nameSource: reportedName === current.reportedName ? current.nameSource : next.nameSource }
   }
-  return known
+  return current
 }
 
 const maxNames = 5_000
@@ -83,7 +83,7 @@ const newestNames = prepare('beneficiaries.newest_names', { workspaceId: 'uuid' 
     .limit(maxNames),
 )
 /** Marks both beneficiaries: a payment to one warns if the other was paid before. The other one keeps an earlier mark. */
-const noteSimilar = prepareWrite('beneficiaries.note_similar', { id: 'uuid', similar: 'uuid|null' }, (orm, param) =>
+const markSimilar = prepareWrite('beneficiaries.mark_similar', { id: 'uuid', similar: 'uuid|null' }, (orm, param) =>
   orm
     .update(beneficiaries)
     .set({ similarToId: sql`case when ${beneficiaries.id} = ${param.id} then ${param.similar} else ${param.id} end` })
@@ -117,10 +117,10 @@ const findSimilar = async (db: Db, { workspaceId, payeeId, displayName }: Benefi
 }
 
 /** `payee`: the row as read before the search for similar names. `lookup`: null if the rail was not queried. `again`: as reserved. */
-type Result = { lookup: Found | null; again: Date | null; payee: BeneficiaryRecord; similar: Uuid | null }
+type CheckResult = { lookup: ReportedName | null; again: Date | null; payee: BeneficiaryRecord; similar: Uuid | null }
 
 /** A check that was requested while this one ran stays due, unless this one queried the rail. */
-const dueAfter = (before: BeneficiaryRecord, { lookup, again, payee }: Result, at: Date, tries: number): Date | null => {
+const dueAfter = (before: BeneficiaryRecord, { lookup, again, payee }: CheckResult, at: Date, tries: number): Date | null => {
   if (again) return again
   if (tries > 0) return nextCheckAt(tries, at)
   const isAskedAgain =
@@ -129,7 +129,7 @@ const dueAfter = (before: BeneficiaryRecord, { lookup, again, payee }: Result, a
 }
 
 /** Reads the row again under its lock, to include names that payments reported during the lookup. */
-const record = async (tx: Tx, deps: NameCheckDeps, due: Due, result: Result): Promise<void> => {
+const writeResult = async (tx: Tx, deps: NameCheckDeps, due: Due, result: CheckResult): Promise<void> => {
   const { at } = tx
   const { lookup, payee, similar } = result
   await lockAccounts(tx, { exclusive: due.payers })
@@ -137,10 +137,10 @@ const record = async (tx: Tx, deps: NameCheckDeps, due: Due, result: Result): Pr
   if (!before) return
   const isUnchanged = before.displayName === payee.displayName && before.payeeId === payee.payeeId
   const similarToId = isUnchanged ? similar : await findSimilar(tx, before)
-  if (similarToId !== before.similarToId) await tx.run(noteSimilar, { id: before.id, similar: similarToId })
+  if (similarToId !== before.similarToId) await tx.run(markSimilar, { id: before.id, similar: similarToId })
   const results = before.resultName === null ? [] : await resultsOf(tx, before.id)
-  const isUnnamed = result.again !== null && before.reportedName === null
-  const start: BeneficiaryRecord = isUnnamed
+  const hasNoNameYet = result.again !== null && before.reportedName === null
+  const start: BeneficiaryRecord = hasNoNameYet
     ? { ...before, verification: 'unavailable', nameSource: 'daily_limit', nameCheckedAt: at }
     : before
   const tries = lookup?.answer.kind === 'unreachable' ? before.nameChecks + 1 : 0
@@ -177,7 +177,7 @@ const check = async (deps: NameCheckDeps, { id, tenant: workspaceId }: DueRow): 
   const { id: lookupId, again } = reserved
   const [similar, answer] = await Promise.all([findSimilar(deps.db, payee), lookupId && lookUp && ask(deps.vault, payee, lookUp)])
   const lookup = lookupId && answer ? { id: lookupId, answer, source: 'lookup' as const } : null
-  await inTx(deps.db, (tx) => record(tx, deps, due, { lookup, again, payee, similar }))
+  await inTx(deps.db, (tx) => writeResult(tx, deps, due, { lookup, again, payee, similar }))
 }
 
 /** Maximum number of concurrent name lookups in this process. */
@@ -248,7 +248,7 @@ const noteResults = statement('beneficiaries.note_result_names')`
 
 type Paid = { id: Uuid; accountId: Uuid; beneficiaryId: Uuid }
 
-/** Records names that payments reported. A name that differs from the known one is compared after the commit. */
+/** Records names that payments reported. A name that differs from the current one is compared after the commit. */
 export const noteResultNames = (tx: Tx, paid: readonly { payment: Paid; name: string | undefined }[]): void => {
   if (paid.length === 0) return
   const rows = paid.map(({ payment, name = '' }) => ({ ...payment, name, checkId: newId() }))

@@ -103,7 +103,7 @@ export const createBeneficiary = async (tx: Tx, deps: Sealing, principal: Princi
   const { at } = tx
   const workspaceId = principal.workspace.id
   const to = normalisePayee(deps.rails, input)
-  const [payee, maker] = await Promise.all([
+  const [payee, creator] = await Promise.all([
     ensurePayee(tx, { derivations: deps.derivations, workspaceId, rail: input.payment_rail }, to),
     readCreator(tx, principal),
   ])
@@ -124,7 +124,7 @@ export const createBeneficiary = async (tx: Tx, deps: Sealing, principal: Princi
     accountReference: to.accountReference,
     metadata: input.metadata ?? {},
     bankCode: to.bankCode,
-    ...createdBy(maker),
+    ...createdBy(creator),
     changedAt: null,
     verification: 'unverified',
     reportedName: null,
@@ -177,12 +177,12 @@ const refuseUnderFrozenPaybill = (before: BeneficiaryRecord, { status }: UpdateB
 }
 
 /** After a key or an agent renames a beneficiary, a person has to confirm it before the next payment. */
-const renamedBy = (maker: Creator, renamed: BeneficiaryRecord, at: Date) => ({
-  ...changedBy(maker),
+const renamedBy = (creator: Creator, renamed: BeneficiaryRecord, at: Date) => ({
+  ...changedBy(creator),
   changedAt: at,
   verification: verdictAfterRename(renamed),
   nameCheckDueAt: at,
-  ...(maker.grantId !== null && { confirmedAt: null }),
+  ...(creator.grantId !== null && { confirmedAt: null }),
 })
 
 /** Freezes or unfreezes a payee, and publishes an event for every other beneficiary whose status changes with it. */
@@ -212,7 +212,7 @@ export const updateBeneficiary = async (
 ) => {
   refuseWhileFrozen(principal, change)
   const mayRename = change.display_name !== undefined || change.legal_name !== undefined
-  const [before, maker] = await Promise.all([
+  const [before, creator] = await Promise.all([
     lockUnarchived(tx, principal, id),
     mayRename ? readCreator(tx, principal) : undefined,
   ])
@@ -232,7 +232,7 @@ export const updateBeneficiary = async (
   const renamed = fields.displayName !== before.displayName || fields.legalName !== before.legalName
   const written = updateRow(tx, beneficiaries, before, {
     ...named,
-    ...(maker && renamed && renamedBy(maker, fields, at)),
+    ...(creator && renamed && renamedBy(creator, fields, at)),
     updatedAt: at,
   })
   const frozenAt = change.status === undefined ? before.frozenAt : change.status === 'frozen' ? (before.frozenAt ?? at) : null

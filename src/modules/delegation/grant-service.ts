@@ -13,7 +13,7 @@ import { newId, type Uuid } from '../../lib/ids.ts'
 import { controlContradictions } from '../../policy/limits.ts'
 import { everyPayee, totalStart } from '../../policy/scope-sql.ts'
 import { requireAllowable } from '../beneficiaries/queries.ts'
-import { requireBelowBound as requireBound } from '../bounds.ts'
+import { requireBelowBound } from '../bounds.ts'
 import { recordSessionAct } from '../session-acts.ts'
 import { heldMembership, lockMembership } from '../workspaces/membership.ts'
 import { shownOf } from '../workspaces/present.ts'
@@ -71,11 +71,16 @@ const endWithinParent = (principal: Principal, chain: readonly GrantRecord[], ex
 /** Maximum depth of a lineage. Each payment reads every grant of its lineage. */
 const maxDepth = 8
 
+const requireRoom = async (tx: Tx, { accountId, kind, ancestorIds: [root] }: GrantRecord): Promise<void> => {
+  if (root !== undefined) await requireBelowBound(tx, 'belowRoot', root)
+  else if (kind === 'api_key') await requireBelowBound(tx, 'rootKeys', accountId)
+}
+
 /** For a key that remains active beside its successor. */
 export const requireRoomForOverlap = async (tx: Tx, { id, accountId, ancestorIds: [root] }: GrantRecord): Promise<void> => {
-  if (root !== undefined) return requireBound(tx, 'belowRoot', root)
-  await requireBound(tx, 'rootKeys', accountId)
-  await requireBound(tx, 'keysOfGrant', id)
+  if (root !== undefined) return requireBelowBound(tx, 'belowRoot', root)
+  await requireBelowBound(tx, 'rootKeys', accountId)
+  await requireBelowBound(tx, 'keysOfGrant', id)
 }
 
 /** While a workspace is frozen, its grants can only be frozen, unfrozen and ended, even from a session in another workspace. */
@@ -114,18 +119,13 @@ export const createGrant = async (tx: Tx, principal: Principal, input: NewGrant)
     expiresAt: null,
     revokedAt: null,
   }
-  const [root] = lineage
-  const requireRoom = async () => {
-    if (root !== undefined) await requireBound(tx, 'belowRoot', root)
-    else if (kind === 'api_key') await requireBound(tx, 'rootKeys', principal.accountId)
-  }
   const [member, , chain, viewed] = await Promise.all([
     heldMembership(tx, principal, workspaceId),
     requireUnfrozen(tx, principal, workspaceId),
     shareChain(tx, lineage),
     viewGrant(tx, at, draft),
     requireAllowable(tx, workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids'),
-    requireRoom(),
+    requireRoom(tx, draft),
   ])
   checkPermissions(principal, member, input)
   const expiresAt = endWithinParent(principal, chain, input.expiresAt, at)

@@ -134,7 +134,7 @@ const expand = (deps: Sending, row: MailRow, isOff: boolean): Promise<void> =>
     tx.defer(tx.run(removeCause, { id: row.id }))
   })
 
-const end = async (deps: Sending, row: MailRow, outcome: Outcome, address: string): Promise<void> => {
+const recordOutcome = async (deps: Sending, row: MailRow, outcome: Outcome, address: string): Promise<void> => {
   const { clock, db, logger, alerts } = deps
   const { id, accountId, kind, tries } = row
   if (typeof outcome === 'object') {
@@ -176,11 +176,11 @@ const work = async (deps: Sending, transport: Transport | null, id: Uuid): Promi
   if (row?.state !== 'due') return
   if (row.addressCiphertext === null) return expand(deps, row, transport === null)
   const opened = tryOpening(deps, row)
-  if (!opened) return end(deps, row, { retry: 'its address cannot be decrypted' }, '')
-  const stop = transport === null || (await isObsolete(deps.db, row, opened.address))
+  if (!opened) return recordOutcome(deps, row, { retry: 'its address cannot be decrypted' }, '')
+  const isStopped = transport === null || (await isObsolete(deps.db, row, opened.address))
   const letter = letterOf(deps.config.publicUrl, opened)
-  const outcome = stop ? 'rejected' : await transport({ id, to: opened.address, ...layOut(row.language, letter) })
-  await end(deps, row, outcome, opened.address)
+  const outcome = isStopped ? 'rejected' : await transport({ id, to: opened.address, ...layOut(row.language, letter) })
+  await recordOutcome(deps, row, outcome, opened.address)
 }
 
 /** In the sandbox, a mail counts as sent once the sandbox's page can show it. */

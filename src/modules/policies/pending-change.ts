@@ -73,12 +73,12 @@ const eligibilityOf = async (
   return assertPresent(eligibility, 'a policy that was read is missing')
 }
 
-const takeEffect = (tx: Tx, changer: Changer, before: PolicyRecord, result: Result, maker: Creator): Promise<PolicyRecord> =>
+const applyResult = (tx: Tx, changer: Changer, before: PolicyRecord, result: Result, creator: Creator): Promise<PolicyRecord> =>
   result === null
     ? changePolicy(tx, changer, ['policy.archived'], before, { ...nothingPending, ...archived(tx) })
     : changePolicy(tx, changer, ['policy.updated'], before, {
         ...nothingPending,
-        ...newVersion(tx, before, maker, result, result.name),
+        ...newVersion(tx, before, creator, result, result.name),
       })
 
 /**
@@ -102,13 +102,13 @@ export const loosen = async (
     recordId: before.id,
     before: String(before.version),
   })
-  const [{ isGuarded }, maker] = await Promise.all([
+  const [{ isGuarded }, creator] = await Promise.all([
     eligibilityOf(tx, tx.at, before, requester, null),
     readCreator(tx, principal),
   ])
-  if (!isGuarded) return { policy: await takeEffect(tx, principal, before, result, maker), waits: false }
-  const asked = { change, result, requester, grantId, renewed: false }
-  const columns = await pendingColumns(tx, before, asked, { currency, workspace, at: tx.at })
+  if (!isGuarded) return { policy: await applyResult(tx, principal, before, result, creator), waits: false }
+  const request = { change, result, requester, grantId, renewed: false }
+  const columns = await pendingColumns(tx, before, request, { currency, workspace, at: tx.at })
   return { policy: await changePolicy(tx, principal, ['policy.change_requested'], before, columns), waits: true }
 }
 
@@ -121,8 +121,8 @@ const rebase = async (tx: Tx, { workspace }: Changer, policy: PolicyRecord, curr
   const result = catchRefusal(() => resultOf(change, policy))
   if (result instanceof Refusal || requester === null || (result !== null && !loosens(policy, result)))
     return { columns: nothingPending, type: 'policy.change_withdrawn' }
-  const asked = { change: pendingChange, result, requester, grantId, renewed: true }
-  const columns = await pendingColumns(tx, policy, asked, { currency, workspace, at: tx.at })
+  const request = { change: pendingChange, result, requester, grantId, renewed: true }
+  const columns = await pendingColumns(tx, policy, request, { currency, workspace, at: tx.at })
   return { columns, type: 'policy.change_requested' }
 }
 
@@ -142,14 +142,14 @@ export const tighten = async (
 
 const requirePending = (policy: PolicyRecord | undefined): PolicyRecord => found(policy?.pendingChange ? policy : undefined)
 
-const changedText = (policy: PolicyRecord): Refusal =>
+const textChangedError = (policy: PolicyRecord): Refusal =>
   conflict('The change that waits, or its text, is another one by now: read the policy again.', 'message_changed', {
     version: policy.version,
   })
 
 const requireText = (policy: PolicyRecord): PendingResult => {
   const pending = pendingOf(policy)
-  if (!pending) throw changedText(policy)
+  if (!pending) throw textChangedError(policy)
   return pending
 }
 
@@ -196,7 +196,7 @@ export const confirmChange = async (
   const { accountId } = principal
   const before = requirePending(await lockOwnPolicy(tx, principal, id))
   const { result, message, renewed } = requireText(before)
-  if (!confirmation.isShown || message !== confirmation.message) throw changedText(before)
+  if (!confirmation.isShown || message !== confirmation.message) throw textChangedError(before)
   if (before.pendingChangeBy === accountId) throw askedThemselves('a change of a policy')
   const { mayManage, counted } = await eligibilityOf(tx, tx.at, before, before.pendingChangeBy ?? accountId, accountId)
   if (!mayManage)
@@ -210,7 +210,7 @@ export const confirmChange = async (
   await requireConfirmed(tx, accountId, confirmation, { text: 'pending_change.message', signed })
   // A session proven before the text was renewed may have confirmed the earlier text.
   if (confirmation.proof === null && renewed) requireFreshProof(principal, tx.at, before.pendingChangeAt)
-  return takeEffect(tx, principal, before, result, await requesterOf(tx, before))
+  return applyResult(tx, principal, before, result, await requesterOf(tx, before))
 }
 
 export const withdrawChange = async (tx: Tx, principal: Principal, id: Uuid): Promise<PolicyRecord> => {
@@ -220,12 +220,16 @@ export const withdrawChange = async (tx: Tx, principal: Principal, id: Uuid): Pr
   return changePolicy(tx, principal, ['policy.change_withdrawn'], before, nothingPending)
 }
 
-type Attended = { id: Uuid; workspaceId: Uuid; holder: Uuid; requester: Uuid }
+type DuePending = { id: Uuid; workspaceId: Uuid; balanceAccountId: Uuid; requester: Uuid }
 
 /** Withdraws the change if its requester may no longer make it, applies it if due, or bases it on the current version. */
-const attend = async (tx: Tx, currency: string, { id, workspaceId, holder, requester }: Attended): Promise<void> => {
+const processPending = async (
+  tx: Tx,
+  currency: string,
+  { id, workspaceId, balanceAccountId, requester }: DuePending,
+): Promise<void> => {
   // Locks the requester too: a transaction that removes a role or a grant locks the account that has it.
-  await lockAccounts(tx, { exclusive: [holder], shared: [requester] })
+  await lockAccounts(tx, { exclusive: [balanceAccountId], shared: [requester] })
   const [before, workspace] = await Promise.all([lockPolicy(tx, { workspaceId, id }), findWorkspace(tx, workspaceId)])
   const effectiveAt = before?.pendingChangeEffectiveAt
   if (!effectiveAt || before.pendingChangeBy !== requester) return
@@ -236,7 +240,7 @@ const attend = async (tx: Tx, currency: string, { id, workspaceId, holder, reque
   if (!mayManage) {
     await changePolicy(tx, changer, ['policy.change_withdrawn'], before, nothingPending)
   } else if (pending) {
-    await takeEffect(tx, changer, before, pending.result, await requesterOf(tx, before))
+    await applyResult(tx, changer, before, pending.result, await requesterOf(tx, before))
   } else {
     const { columns, type } = await rebase(tx, changer, before, currency)
     await changePolicy(tx, changer, [type], before, columns)
@@ -258,11 +262,12 @@ const sweepOfPending = (name: string, due: PgColumn, ...where: readonly SQL[]) =
       ],
       fields: {
         workspaceId: spendingPolicies.workspaceId,
-        holder: sql<Uuid>`(select ${sql.raw(balanceAccountSql('w'))} from workspaces w where w.id = ${spendingPolicies.workspaceId})`,
+        balanceAccountId: sql<Uuid>`(select ${sql.raw(balanceAccountSql('w'))} from workspaces w where w.id = ${spendingPolicies.workspaceId})`,
         requester: sql<Uuid>`${spendingPolicies.pendingChangeBy}`,
       },
     },
-    ({ config, ...deps }: SweepDeps & Pick<Parts, 'config'>, row) => inTx(deps.db, (tx) => attend(tx, config.CURRENCY, row)),
+    ({ config, ...deps }: SweepDeps & Pick<Parts, 'config'>, row) =>
+      inTx(deps.db, (tx) => processPending(tx, config.CURRENCY, row)),
   )
 
 export const applyDueChanges = sweepOfPending('policies.change', spendingPolicies.pendingChangeEffectiveAt)

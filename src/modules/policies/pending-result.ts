@@ -41,12 +41,12 @@ const StoredResult = z.strictObject({
   terms: z.strictObject({ name: Name, ...policyInput }).nullable(),
 })
 
-const copiedTerms = presenter(TermsOut)
+const presentCopied = presenter(TermsOut)
 
 export const shownApprovers = ({ approverIds }: Pick<PolicyTerms, 'approverIds'>): string[] =>
   (approverIds ?? []).map((id) => formatId('account', id))
 
-const shownTerms = (terms: NamedTerms) => copiedTerms(terms, { approver_ids: shownApprovers(terms) })
+const presentTerms = (terms: NamedTerms) => presentCopied(terms, { approver_ids: shownApprovers(terms) })
 
 export type PendingResult = { result: Result; renewed: boolean; message: string }
 
@@ -62,7 +62,7 @@ export const pendingOf = (record: PolicyRecord): PendingResult | undefined => {
   return { result, renewed, message }
 }
 
-type Wording = {
+type TextNames = {
   currency: string
   workspace: { id: Uuid; name: string }
   nameOf: (beneficiaryId: string) => string
@@ -74,9 +74,9 @@ const textOf = (
   policy: PolicyRecord,
   result: Result,
   { requester, at }: { requester: Uuid; at: Date },
-  { currency, workspace, nameOf, personOf }: Wording,
+  { currency, workspace, nameOf, personOf }: TextNames,
 ): string => {
-  const [before, after] = [shownTerms(policy), result && shownTerms(result)]
+  const [before, after] = [presentTerms(policy), result && presentTerms(result)]
   const words = { money: (minor: string) => displayAmount(BigInt(minor), currency), nameOf, personOf, typeName: quoted }
   const renamed = after && after.name !== before.name ? [`- Name: ${quoted(before.name)} → ${quoted(after.name)}`] : []
   const changes = after
@@ -102,7 +102,7 @@ const textOf = (
   ].join('\n')
 }
 
-type Asked = {
+type ChangeRequest = {
   change: unknown
   result: Result
   requester: Uuid
@@ -118,8 +118,8 @@ const readPeople = statement('policies.people')`
 export const pendingColumns = async (
   db: Db,
   policy: PolicyRecord,
-  { change, result, requester, grantId, renewed }: Asked,
-  { at, ...wording }: Omit<Wording, 'nameOf' | 'personOf'> & { at: Date },
+  { change, result, requester, grantId, renewed }: ChangeRequest,
+  { at, ...wording }: Omit<TextNames, 'nameOf' | 'personOf'> & { at: Date },
 ) => {
   const ids = new Set([...policy.beneficiaryIds, ...(result?.beneficiaryIds ?? [])])
   const names = new Map(
@@ -141,7 +141,7 @@ export const pendingColumns = async (
       asked_at: isoTime(at),
       renewed,
       count_implied: result?.countImplied ?? false,
-      terms: result && shownTerms(result),
+      terms: result && presentTerms(result),
     },
     pendingChangeMessage: textOf(policy, result, { requester, at }, { ...wording, nameOf, personOf }),
   }
@@ -159,8 +159,8 @@ export const presentPending = (record: PolicyRecord): Policy['pending_change'] =
   if (result instanceof Refusal) return null
   return {
     change: record.pendingChange as NonNullable<Policy['pending_change']>['change'],
-    before: shownTerms(record),
-    result: result && shownTerms(result),
+    before: presentTerms(record),
+    result: result && presentTerms(result),
     version: record.version,
     message: pending?.message ?? textNotReady,
     requested_by: formatId('account', by),

@@ -48,7 +48,7 @@ export const createPolicy = async (tx: Tx, principal: Principal, input: CreatePo
   const terms = policyTerms(input)
   await lockAccount(tx, workspace.balanceAccountId)
   await archiveUnused(tx, principal)
-  const [maker] = await Promise.all([
+  const [creator] = await Promise.all([
     readCreator(tx, principal),
     requireBelowBound(tx, 'policies', workspace.id),
     requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds, 'beneficiary_ids'),
@@ -64,7 +64,7 @@ export const createPolicy = async (tx: Tx, principal: Principal, input: CreatePo
     totalCountedSince: terms.totalLimitMinor === null ? null : at,
     version: 1,
     ...nothingPending,
-    ...createdBy(maker),
+    ...createdBy(creator),
     createdAt: at,
     updatedAt: at,
     archivedAt: null,

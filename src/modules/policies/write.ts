@@ -19,11 +19,11 @@ import { queueMail } from '../mail/service.ts'
 import { type PolicyRecord, presentPolicy } from './queries.ts'
 import type { PolicyTerms } from './rules.ts'
 
-const forget = prepareWrite('policies.forget_counters', { id: 'uuid' }, (orm, param) =>
+const deleteCounters = prepareWrite('policies.forget_counters', { id: 'uuid' }, (orm, param) =>
   orm.delete(usageCounters).where(eq(usageCounters.subjectId, param.id)),
 )
 
-const seed = statement('policies.seed_counters')`
+const seedCounters = statement('policies.seed_counters')`
   with counted as (
      select t.day, sum(t.used_minor) as used, sum(t.payments) as payments from ${countedTotals} group by t.day)
    insert into usage_counters (subject, subject_id, account_id, period, period_start, used_minor, payments)
@@ -74,7 +74,7 @@ const mailChange = async (tx: Tx, policy: PolicyRecord): Promise<void> => {
   })
 }
 
-const record = async (
+const publish = async (
   tx: Tx,
   changer: Changer,
   types: readonly PolicyEvent[],
@@ -97,20 +97,20 @@ const record = async (
  * payments since the version that first set it, even if the scope changed since. Counters of earlier months are deleted: their
  * payments give nothing back if they end unpaid. The caller has locked the account, as every payment does first.
  */
-const takeEffect = (tx: Tx, { workspace }: Changer, policy: PolicyRecord): void => {
+const storeVersion = (tx: Tx, { workspace }: Changer, policy: PolicyRecord): void => {
   const { at } = tx
   const { id, version, workspaceId, paymentTypes, beneficiaryIds, bindsGrantId, totalCountedSince } = policy
   const createdBy = policy.changedBy ?? policy.createdBy
   insertRow(tx, spendingPolicyVersions, { policyId: id, version, document: presentPolicy(policy), createdBy, createdAt: at })
   const { month } = periodsAt(at, effectiveTimeZone(workspace, at))
-  tx.defer(tx.run(forget, { id }))
-  tx.defer(tx.query(seed, [id, month, workspaceId, paymentTypes, beneficiaryIds, bindsGrantId, totalCountedSince]))
+  tx.defer(tx.run(deleteCounters, { id }))
+  tx.defer(tx.query(seedCounters, [id, month, workspaceId, paymentTypes, beneficiaryIds, bindsGrantId, totalCountedSince]))
 }
 
 export const insertPolicy = (tx: Tx, changer: Changer, policy: PolicyRecord): Promise<PolicyRecord> => {
   insertRow(tx, spendingPolicies, policy)
-  takeEffect(tx, changer, policy)
-  return record(tx, changer, ['policy.created'], policy)
+  storeVersion(tx, changer, policy)
+  return publish(tx, changer, ['policy.created'], policy)
 }
 
 export const changePolicy = (
@@ -121,16 +121,16 @@ export const changePolicy = (
   changes: Partial<PolicyRecord>,
 ): Promise<PolicyRecord> => {
   const after = updateRow(tx, spendingPolicies, before, changes)
-  if (after.version !== before.version) takeEffect(tx, changer, after)
-  return record(tx, changer, types, after, before)
+  if (after.version !== before.version) storeVersion(tx, changer, after)
+  return publish(tx, changer, types, after, before)
 }
 
-export const newVersion = (tx: Tx, before: PolicyRecord, maker: Creator, terms: PolicyTerms, name = before.name) => ({
+export const newVersion = (tx: Tx, before: PolicyRecord, creator: Creator, terms: PolicyTerms, name = before.name) => ({
   ...terms,
   name,
   totalCountedSince: terms.totalLimitMinor === null ? null : (before.totalCountedSince ?? tx.at),
   version: before.version + 1,
-  ...changedBy(maker),
+  ...changedBy(creator),
   updatedAt: tx.at,
 })
 

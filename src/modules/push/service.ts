@@ -20,7 +20,7 @@ import { endpointProblem, type Push, type SubscriptionRecord, sealEndpoint } fro
 const maxSubscriptions = 20
 
 export const requirePush = ({ push }: { push: Push | null }): Push => {
-  if (!push) throw new Refusal('provider_not_configured', { message: 'Notices by push are not configured here.' })
+  if (!push) throw new Refusal('provider_not_configured', { message: 'Push notifications are not configured here.' })
   return push
 }
 
@@ -65,14 +65,17 @@ export const subscribe = async (
   const problem = endpointProblem(endpoint, deps.config)
   if (problem !== undefined) throw invalidFields({ path: 'endpoint', message: problem })
   const { accountId, origin, originSessionId: sessionId } = principal
-  if (sessionId === null) throw new Error('a person in person acts in a session')
+  if (sessionId === null) throw new Error('an undelegated caller has no session')
   await lockAccount(tx, accountId)
   const endpointHash = sha256(endpoint)
   const before = await findByEndpoint(tx, { endpointHash })
   const own = before?.accountId === accountId ? before : undefined
   const live = await liveSubscriptions(tx, deps, [accountId])
   if (live.filter(({ id }) => id !== own?.id).length >= maxSubscriptions)
-    throw conflict(`An account gets notices in at most ${maxSubscriptions} browsers: end one first.`, 'limit_reached')
+    throw conflict(
+      `An account receives push notifications in at most ${maxSubscriptions} browsers: end one first.`,
+      'limit_reached',
+    )
   const id = own?.id ?? newId()
   const { ciphertext, keyId } = sealEndpoint(deps.vault, id, endpoint, keys.auth.toString('base64url'))
   const sealed = { endpointCiphertext: ciphertext, endpointKeyId: keyId }

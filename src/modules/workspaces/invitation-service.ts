@@ -42,7 +42,7 @@ import type { CreateInvitation } from './schema.ts'
 
 const ttlDays = 7
 
-type Mailing = Pick<Parts, 'derivations' | 'vault'>
+type MailDeps = Pick<Parts, 'derivations' | 'vault'>
 
 const languageOf = prepare('invitations.language', { email: 'text' }, (orm, param) =>
   orm
@@ -56,7 +56,7 @@ const languageOf = prepare('invitations.language', { email: 'text' }, (orm, para
 /** Mails the invitation once. The link can also be copied. */
 const mailInvitation = async (
   tx: Tx,
-  deps: Mailing,
+  deps: MailDeps,
   workspace: WorkspaceRecord,
   invitation: InvitationRecord,
   secret: string,
@@ -78,7 +78,7 @@ const countToEmail = statement('invitations.count_to_email')`
    where i.workspace_id = $1 and ${emailKeySql('i.email')} = $2 and i.created_at > $3::timestamptz - interval '24 hours'`
 
 /** Bounds what a workspace mails to people who did not ask for it. Includes ended invitations, because they were mailed too. */
-const requireRoom = async (tx: Tx, workspaceId: Uuid, email: string | null): Promise<void> => {
+const requireInvitationBound = async (tx: Tx, workspaceId: Uuid, email: string | null): Promise<void> => {
   await requireBelowBound(tx, 'members', workspaceId)
   await requireBelowBound(tx, 'newInvitations', workspaceId)
   if (email === null) return
@@ -90,7 +90,7 @@ const requireRoom = async (tx: Tx, workspaceId: Uuid, email: string | null): Pro
   )
 }
 
-export const createInvitation = async (tx: Tx, deps: Mailing, principal: Principal, input: CreateInvitation) => {
+export const createInvitation = async (tx: Tx, deps: MailDeps, principal: Principal, input: CreateInvitation) => {
   const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   requireOpen(workspace)
   if (!mayOffer(member.role, input.role)) throw ownersOnly()
@@ -98,7 +98,7 @@ export const createInvitation = async (tx: Tx, deps: Mailing, principal: Princip
   const addressed = addressee.email !== null || addressee.walletAddress !== null
   if (addressed && (await isMember(tx, workspace.id, addressee)))
     throw conflict('This person is already a member.', 'already_member')
-  await requireRoom(tx, workspace.id, addressee.email)
+  await requireInvitationBound(tx, workspace.id, addressee.email)
   const { at } = tx
   const token = newSecret('invitation')
   const invitation: InvitationRecord = {

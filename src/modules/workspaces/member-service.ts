@@ -64,7 +64,7 @@ export const mailNewApprover = (tx: Tx, member: Pick<MemberRecord, 'id' | 'accou
   })
 }
 
-const openBy = prepare('invitations.open_by', { workspaceId: 'uuid?', accountId: 'uuid' }, (orm, param) =>
+const openInvitationsBy = prepare('invitations.open_by', { workspaceId: 'uuid?', accountId: 'uuid' }, (orm, param) =>
   orm
     .select({ id: invitations.id, role: invitations.role, workspaceId: invitations.workspaceId })
     .from(invitations)
@@ -83,7 +83,7 @@ export const mayOffer = (role: Role | null, offered: Role): boolean =>
 
 /** Invitations end with the right to create them: a removed member could use one to return. `role`: null if removed. */
 const endInvitations = async (tx: Tx, actor: Actor, by: { accountId: Uuid; workspaceId?: Uuid }, role: Role | null) => {
-  const open = await tx.run(openBy, { accountId: by.accountId, workspaceId: by.workspaceId })
+  const open = await tx.run(openInvitationsBy, { accountId: by.accountId, workspaceId: by.workspaceId })
   const ended = open.filter((invitation) => !mayOffer(role, invitation.role)).map((one) => ({ ...one, revokedAt: tx.at }))
   tx.defer(updateRows(tx, invitations, ['revokedAt'], ended))
   for (const { id, workspaceId } of ended) audit(tx, actor, 'invitation.revoke', { workspaceId, subject: id })
@@ -91,7 +91,7 @@ const endInvitations = async (tx: Tx, actor: Actor, by: { accountId: Uuid; works
 
 /** Ends the invitations of a closed account. Accepting one takes the lock of its workspace too. */
 export const endInvitationsOf = async (tx: Tx, actor: Actor, accountId: Uuid): Promise<void> => {
-  const workspaceIds = (await tx.run(openBy, { accountId })).map(({ workspaceId }) => workspaceId)
+  const workspaceIds = (await tx.run(openInvitationsBy, { accountId })).map(({ workspaceId }) => workspaceId)
   await lockWorkspaces(tx, workspaceIds)
   await endInvitations(tx, actor, { accountId }, null)
 }
@@ -104,7 +104,7 @@ const removeRow = prepareWrite('members.remove', { id: 'uuid' }, (orm, param) =>
 export type EndDelegations = (tx: Tx, actor: Actor, member: { accountId: Uuid; workspaceId: Uuid }) => Promise<void>
 
 /** First refuses a change that the actor may not make, then a change that would leave the workspace without an owner. */
-const checkChange = async (
+const refuseChange = async (
   tx: Tx,
   { originGrantId }: Principal,
   { workspace, member }: WorkspaceMembership,
@@ -157,7 +157,7 @@ export const updateMember = async (tx: Tx, deps: Ends, principal: Principal, id:
   const target = found(await first(tx, findMember, { workspaceId: membership.workspace.id, id }))
   const change = { role: input.role ?? target.role, status: input.status ?? target.status }
   if (change.role === target.role && change.status === target.status) return target
-  await checkChange(tx, principal, membership, target, change)
+  await refuseChange(tx, principal, membership, target, change)
   if (mayDecide(target) || addsRights(target, change)) requireFreshProof(principal, tx.at)
   if (addsRights(target, change)) {
     const { workspaceId, role, status } = target
@@ -178,7 +178,7 @@ export const removeMember = async (tx: Tx, deps: Ends, principal: Principal, id:
   else if (principal.originGrantId)
     throw new Refusal('forbidden', { message: 'Only a person in their own session can leave a workspace.' })
   const target = found(await first(tx, findMember, { workspaceId: membership.workspace.id, id }))
-  await checkChange(tx, principal, membership, target, { role: target.role, status: 'removed' })
+  await refuseChange(tx, principal, membership, target, { role: target.role, status: 'removed' })
   if (mayDecide(target)) requireFreshProof(principal, tx.at)
   await endDelegations(tx, principal, target)
   tx.defer(tx.run(removeRow, { id }))

@@ -37,11 +37,6 @@ import type { CreateWorkspace, UpdateWorkspace } from './schema.ts'
 
 const defaultTimeZone = 'Africa/Nairobi'
 
-export const createPersonalWorkspace = (tx: Tx, accountId: Uuid): Uuid => {
-  const workspace = { name: 'Personal', kind: 'personal', timeZone: defaultTimeZone, balanceAccountId: null } as const
-  return insertWorkspace(tx, newId(), accountId, workspace)
-}
-
 /** Does not wait for its queries. */
 const insertWorkspace = (
   tx: Tx,
@@ -49,12 +44,18 @@ const insertWorkspace = (
   ownerId: Uuid,
   workspace: Pick<typeof workspaces.$inferSelect, 'name' | 'kind' | 'timeZone' | 'balanceAccountId'> &
     Partial<Pick<Principal, 'originSessionId' | 'originGrantId'>>,
-) => {
+): void => {
   const { at } = tx
   const times = { createdAt: at, updatedAt: at }
   insertRow(tx, workspaces, { id, ...workspace, owningAccountId: ownerId, ...times })
   const owner = { accountId: ownerId, role: 'owner', decidingSince: at, requestingSince: at } as const
   insertRow(tx, members, { id: newId(), workspaceId: id, ...owner, ...times })
+}
+
+export const createPersonalWorkspace = (tx: Tx, accountId: Uuid): Uuid => {
+  const workspace = { name: 'Personal', kind: 'personal', timeZone: defaultTimeZone, balanceAccountId: null } as const
+  const id = newId()
+  insertWorkspace(tx, id, accountId, workspace)
   return id
 }
 
