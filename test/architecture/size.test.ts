@@ -14,8 +14,9 @@ const sizeOf = (files: readonly Source[]): { lines: number; nodes: number } => {
 
 /** A feature pays for its code with code that goes. A commit that raises a ceiling says for what. */
 const ceilings = {
-  // 66,700 before readers looked for what can be deleted, on 1 December 2026.
-  'src/': { lines: 66_100, nodes: 453_000 },
+  // 66,700 before readers looked for what can be deleted, on 1 December 2026. 66,100 before queues took turns by tenant, name checks
+  // beyond the daily limit were spread over days, and readers' defects were corrected.
+  'src/': { lines: 66_450, nodes: 455_500 },
   // 21,500 before: teams that were left, late successes, lost answers of batches, decimal commas.
   'dashboard/src/': { lines: 21_600, nodes: 151_500 },
 }
