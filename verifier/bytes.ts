@@ -1,5 +1,3 @@
-import { chunksOf } from '../src/lib/lists.ts'
-
 type Bytes = Uint8Array<ArrayBuffer>
 
 export const utf8 = (text: string): Bytes => new TextEncoder().encode(text)
@@ -19,15 +17,12 @@ export const fromBase64Url = (text: string): Bytes | undefined => {
 /** Fewer than the arguments that a function call takes in any browser. */
 const chunkBytes = 32_768
 
-export const toBase64Url = (bytes: Uint8Array): string =>
-  btoa(
-    chunksOf([...bytes], chunkBytes)
-      .map((chunk) => String.fromCharCode(...chunk))
-      .join(''),
-  )
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '')
+export const toBase64Url = (bytes: Uint8Array): string => {
+  let text = ''
+  for (let start = 0; start < bytes.length; start += chunkBytes)
+    text += String.fromCharCode(...bytes.subarray(start, start + chunkBytes))
+  return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}
 
 /** Undefined unless the text consists of complete bytes in hex. */
 export const fromHex = (text: string): Bytes | undefined =>

@@ -6,8 +6,8 @@ import { countHours } from '../../src/ledger/hours.ts'
 import { parseId, type Uuid } from '../../src/lib/ids.ts'
 import { pauseRail, resumeRail } from '../../src/modules/exceptions/pauses-service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
-import { sealedColumns } from '../../src/modules/sealed-columns.ts'
 import { findInPages } from '../../src/operate/verify/audit-log.ts'
+import { sealedColumns } from '../../src/operate/verify/sealed-columns.ts'
 import {
   checks,
   factsOf,

@@ -19,6 +19,7 @@ const composedSql: Readonly<Record<string, string>> = {
   'modules/suspense/earlier-receipts-service.ts': 'tables of the same file',
   'modules/sending/workers.ts': 'the table of payments or of top-ups',
   'queue/record-keys.ts': 'the table of payments or of top-ups',
+  'operate/verify/access.ts': 'the tables and columns of sealed-columns.ts',
   'operate/verify/evidence.ts': 'tables of the same file',
   'operate/verify/states.ts': 'tables of the same file',
   'operate/verify/audit-log.ts': 'the tables of audited-tables.ts',

@@ -3,7 +3,7 @@ import { sqlChecks } from '../../db/check.ts'
 import { keyIsActive } from '../../db/credential-life.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
-import { sealedColumns } from '../../modules/sealed-columns.ts'
+import { sealedColumns } from './sealed-columns.ts'
 
 /** Audit log actions that move money or give permissions. */
 const actsAfterEnd = namesSql([

@@ -1,10 +1,10 @@
-import type { Uuid } from '../lib/ids.ts'
-import { destinationContext } from './beneficiaries/queries.ts'
-import { depositContext } from './deposits/deposit.ts'
-import { mailContext } from './mail/service.ts'
-import { subscriptionContext } from './push/send.ts'
-import { deliveryContext } from './sending/deliveries.ts'
-import { phoneContext } from './topups/service.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { destinationContext } from '../../modules/beneficiaries/queries.ts'
+import { depositContext } from '../../modules/deposits/deposit.ts'
+import { mailContext } from '../../modules/mail/service.ts'
+import { subscriptionContext } from '../../modules/push/send.ts'
+import { deliveryContext } from '../../modules/sending/deliveries.ts'
+import { phoneContext } from '../../modules/topups/service.ts'
 
 export type SealedRow = { id: Uuid; workspace_id: Uuid; ciphertext: Buffer; key_id: string }
 
