@@ -28,27 +28,27 @@ export const changeValues = ({ position, ...rest }: ChangesRequest) => ({ ...res
 export const inOrderOfChange = <Query>(
   query: Selected<Query>,
   { workspaceId, changed, id, updatedAt }: Record<'workspaceId' | 'changed' | 'id' | 'updatedAt', AnyColumn>,
-  at: Places<typeof changeParameters> & { workspaceId: SQL },
+  param: Places<typeof changeParameters> & { workspaceId: SQL },
   condition?: SQL,
 ): Query =>
   query
     .where(
       and(
-        ownedBy(workspaceId, at.workspaceId),
-        sql`(${workspaceId}, ${changed}, ${id}) > (${at.workspaceId}, ${at.transaction}, ${at.id})`,
-        sql`${changed} < ${at.settled}`,
-        sql`(${updatedAt} > ${at.since} or ${changed} >= ${at.seen})`,
+        ownedBy(workspaceId, param.workspaceId),
+        sql`(${workspaceId}, ${changed}, ${id}) > (${param.workspaceId}, ${param.transaction}, ${param.id})`,
+        sql`${changed} < ${param.settled}`,
+        sql`(${updatedAt} > ${param.since} or ${changed} >= ${param.seen})`,
         condition,
       ),
     )
     .orderBy(asc(workspaceId), asc(changed), asc(id))
-    .limit(at.take)
+    .limit(param.take)
 
 /**
  * Finds the transaction at which changes since a time begin, from an audit row 20 minutes older: longer than any transaction or
  * clock difference. Starts at '0' (all changes) if the clock was set, or before the workspace's first tracked change.
  */
-const edgesOf = (table: string) =>
+const changeBoundsOf = (table: string) =>
   prepareText<{ settled: string; start: string }>()(
     `${table}.change_edges`,
     { workspace_id: 'uuid', since: 'timestamptz' },
@@ -59,18 +59,18 @@ const edgesOf = (table: string) =>
          select c.changed from ${table} c where c.workspace_id = key.workspace_id and c.changed > '0' order by c.changed limit 1)), '0') as start`,
     'pool',
   )
-const edges = { payments: edgesOf('payments'), payment_batches: edgesOf('payment_batches') }
+const changeBounds = { payments: changeBoundsOf('payments'), payment_batches: changeBoundsOf('payment_batches') }
 
 export type ChangesQuery = { workspaceId: Uuid; since: Date; from: ChangePosition | undefined; take: number }
 
 /** Runs on the primary, because a standby does not know which transactions are open. */
 export const readChanges = async <Row>(
   db: Db,
-  table: keyof typeof edges,
+  table: keyof typeof changeBounds,
   { workspaceId, since, from, take }: ChangesQuery,
   read: (request: ChangesRequest) => Promise<readonly Row[]>,
 ): Promise<{ rows: readonly Row[]; seen: string }> => {
-  const { settled, start } = only(await db.run(edges[table], { workspace_id: workspaceId, since }))
+  const { settled, start } = only(await db.run(changeBounds[table], { workspace_id: workspaceId, since }))
   const position = from ?? { transaction: start, id: firstId, seen: settled }
   return { rows: await read({ position, since, settled, take }), seen: position.seen }
 }

@@ -21,13 +21,13 @@ export const ofLineage = (grantId: AnyColumn, root: SQL): SQL =>
 export const newestFirst = <Query>(
   query: Selected<Query>,
   { owner, id }: { owner?: PgColumn; id: PgColumn },
-  at: { before: SQL | undefined; take: Placeholder },
+  param: { before: SQL | undefined; take: Placeholder },
   ...conditions: (SQL | undefined)[]
 ): Query =>
   query
-    .where(and(...conditions, at.before && lt(id, at.before)))
+    .where(and(...conditions, param.before && lt(id, param.before)))
     .orderBy(...(owner ? [desc(owner)] : []), desc(id))
-    .limit(at.take)
+    .limit(param.take)
 
 /** Reads a page by ids alone. With more columns, the generic plan reads past every mismatch, for example for a rare status. */
 export const amongIds = (id: PgColumn, page: SQLWrapper): SQL => sql`${id} = any(array(${page}))`
@@ -42,13 +42,13 @@ export const dueText = (due: PgColumn): SQL.Aliased<string> => sql<string>`${due
 export const dueAfter = <Query>(
   query: Selected<Query>,
   { id, due }: { id: PgColumn; due: PgColumn },
-  at: { now: SQL; since: SQL; behind: SQL; take: Placeholder },
+  param: { now: SQL; since: SQL; behind: SQL; take: Placeholder },
   ...conditions: SQL[]
 ): Query =>
   query
-    .where(and(...conditions, lte(due, at.now), sql`(${due}, ${id}) > (${at.since}::timestamptz, ${at.behind})`))
+    .where(and(...conditions, lte(due, param.now), sql`(${due}, ${id}) > (${param.since}::timestamptz, ${param.behind})`))
     .orderBy(asc(due), asc(id))
-    .limit(at.take)
+    .limit(param.take)
 
 const literal = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
 
@@ -69,20 +69,23 @@ export const idSlack = `interval '10 minutes'`
  */
 export type Timed = { id: AnyColumn; at: AnyColumn; owner: { column: AnyColumn; id: SQL } | undefined; unordered?: boolean }
 
-/** Rows before or after a time, bounded by id. Without the bound, a list of old rows would read all newer rows first. */
-const beside = ({ id, at, owner, unordered }: Timed, time: SQL, isAfter: boolean): SQL | undefined => {
+/**
+ * Rows before or after a time, bounded by id: `time > t and id > (the newest id before t - slack, if its time is before t)`. Without
+ * the bound, a list of old rows would read all newer rows first.
+ */
+const boundByTime = ({ id, at, owner, unordered }: Timed, time: SQL, isAfter: boolean): SQL | undefined => {
   const slack = sql.raw(idSlack)
   const order = isAfter ? desc : asc
-  const beyond = isAfter ? sql`< first_id_at(${time} - ${slack})` : sql`>= first_id_at(${time} + ${slack})`
-  const isOutside = isAfter ? sql`<= ${time}` : sql`>= ${time}`
+  const idOutside = isAfter ? sql`< first_id_at(${time} - ${slack})` : sql`>= first_id_at(${time} + ${slack})`
+  const timeOutside = isAfter ? sql`<= ${time}` : sql`>= ${time}`
   // Null if no such row exists, or if its time is inside the range.
-  const nearest = sql`(select case when ${at} ${isOutside} then ${id} end from ${id.table} where ${and(owner && ownedBy(owner.column, owner.id), sql`${id} ${beyond}`)} order by ${owner ? sql`${order(owner.column)}, ` : sql``}${order(id)} limit 1)`
+  const nearest = sql`(select case when ${at} ${timeOutside} then ${id} end from ${id.table} where ${and(owner && ownedBy(owner.column, owner.id), sql`${id} ${idOutside}`)} order by ${owner ? sql`${order(owner.column)}, ` : sql``}${order(id)} limit 1)`
   const bound = sql`coalesce(${nearest}, '${sql.raw(isAfter ? firstId : lastId)}')`
   const compared = isAfter ? sql`>` : sql`<`
-  const isBeside =
+  const idBound =
     owner && unordered ? sql`(${owner.column}, ${id}) ${compared} (${owner.id}, ${bound})` : sql`${id} ${compared} ${bound}`
-  return and(isAfter ? gt(at, time) : lt(at, time), isBeside)
+  return and(isAfter ? gt(at, time) : lt(at, time), idBound)
 }
 
 export const createdBetween = (list: Timed, after: SQL | undefined, before: SQL | undefined): SQL | undefined =>
-  and(after && beside(list, after, true), before && beside(list, before, false))
+  and(after && boundByTime(list, after, true), before && boundByTime(list, before, false))

@@ -9,7 +9,7 @@ import { statement } from './statement.ts'
 /** Identifies the current server. A promoted standby has another timeline, and a restored server another start time. */
 export const serverSql = `substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) || '/' || extract(epoch from pg_postmaster_start_time())::text`
 
-const look = statement('loss_detection.look')`
+const readServer = statement('loss_detection.look')`
   select clock_timestamp() as now, exists(select from rail_pauses where cause = 'lost_writes') as lost,
      array(select rail from rail_pauses where cause = 'unknown_sender') as held, case when pg_is_in_recovery() then null else ${serverSql} end as server,
      (select system_identifier::text from pg_control_system()) as system,
@@ -26,6 +26,7 @@ const missing = statement('loss_detection.missing')`
 /** Sent once, when this process detects lost writes. */
 export const lossDetected = signal<null>('loss')
 
+/** looking ⇄ trusted; both → lost; lost → looking when an operator has reconciled and resumed the rails. */
 type LossState = 'looking' | 'trusted' | 'lost'
 
 export type LossDetection = ReturnType<typeof createLossDetection>
@@ -117,8 +118,8 @@ export const createLossDetection = (
     return true
   }
 
-  /** `asked`: the number of doubts at the start of this check. */
-  const examine = async (position: ServerPosition, asked: number) => {
+  /** `doubtsBefore`: the number of doubts at the start of this check. */
+  const verifyServer = async (position: ServerPosition, doubtsBefore: number) => {
     const last = recoveryPoint.serverPosition()
     if (last?.system === position.system && position.position < last.position)
       return lose({ position: position.position.toString(), was: last.position.toString() })
@@ -127,7 +128,7 @@ export const createLossDetection = (
     if (!(await knowsSenders())) return
     // The send log must be registered before the first attempt refers to it.
     await sendLogs.renew(true)
-    if (asked !== doubts) return
+    if (doubtsBefore !== doubts) return
     if (last === undefined || last.server === position.server) return trust(position)
     const now = performance.now()
     changedAtMs ??= now
@@ -135,9 +136,9 @@ export const createLossDetection = (
   }
 
   const checkOnce = async (): Promise<void> => {
-    const asked = doubts
+    const doubtsBefore = doubts
     const adopt = clock.follow?.()
-    const [row] = await db.query<ServerState>(look)
+    const [row] = await db.query<ServerState>(readServer)
     if (!row?.server || row.position === null) return
     held = row.held
     const differed = clockDiffersByMs
@@ -160,7 +161,7 @@ export const createLossDetection = (
     if (state !== 'trusted' || trusted !== position.server) {
       if (trusted !== position.server) trusted = undefined
       state = 'looking'
-      await examine(position, asked)
+      await verifyServer(position, doubtsBefore)
     }
     if (trusted === undefined) return
     recoveryPoint.advance(position.position)

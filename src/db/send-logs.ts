@@ -22,7 +22,10 @@ export const endSendLogs = prepareWrite('send_logs.end', { ids: 'uuid[]?' }, (or
     .where(and(isNull(sendLogs.stoppedAt), param.ids && sql`${sendLogs.id} = any(${param.ids})`)),
 )
 
-/** Ends a log only if all its sends have a recorded result. Otherwise only the log shows whether a payment was sent. */
+/**
+ * Ends a log only if all its sends have a recorded result. Otherwise only the log shows whether a payment was sent. The second
+ * condition on the state is that of a partial index.
+ */
 const endInOrder = statement('send_logs.end_in_order')`
   update send_logs l set stopped_at = clock_timestamp() where l.id = any($1) and not exists (select from rail_attempts a
      where a.sender_id = l.id and a.state = 'sending' and a.state <> 'resolved' and a.next_check_at is not null)`
@@ -31,12 +34,12 @@ const endInOrder = statement('send_logs.end_in_order')`
  * `unknown`: logs with attempts in progress, neither ended nor in $1. `unregistered`: an attempt names an unregistered log.
  * `newest`: when another process last renewed its log, if that was within a minute.
  */
-const look = statement('send_logs.look')`
+const findSenders = statement('send_logs.look')`
   with live as materialized (select distinct sender_id as id from rail_attempts where state <> 'resolved' and next_check_at is not null and state <> 'recorded')
    select array(select id from live join send_logs l using (id) where l.stopped_at is null and id <> all($1::uuid[])) as unknown,
      exists (select from live left join send_logs l using (id) where l.id is null) as unregistered,
      (select max(seen_at) from send_logs where stopped_at is null and id <> all($1::uuid[]) and seen_at > clock_timestamp() - interval '1 minute') as newest`
-type Look = { unknown: Uuid[]; unregistered: boolean; newest: Date | null }
+type Senders = { unknown: Uuid[]; unregistered: boolean; newest: Date | null }
 
 const renewEveryMs = 2_000
 /** Every live process renews its log within this time. */
@@ -50,23 +53,23 @@ export type SendLogs = ReturnType<typeof createSendLogs>
  */
 export const createSendLogs = ({ db, logger }: { db: Db; logger: Logger }, sendLog?: SendLog) => {
   const name = `${hostname()}:${process.pid}`
-  let first: { newest: Date; atMs: number } | undefined
+  let firstSeen: { newest: Date; atMs: number } | undefined
   let renewedMs: number | undefined
-  const own = () => [...(sendLog?.found ?? []), ...(sendLog?.open() ?? [])]
+  const ownLogs = () => [...(sendLog?.found ?? []), ...(sendLog?.open() ?? [])]
 
   return {
     /** Logs of processes that are neither alive nor shut down. Undefined while a process may still report that it is alive. */
     findUnknown: async (): Promise<Uuid[] | undefined> => {
-      const [found] = await db.query<Look>(look, [own()])
-      if (found?.unregistered && first === undefined)
+      const [found] = await db.query<Senders>(findSenders, [ownLogs()])
+      if (found?.unregistered && firstSeen === undefined)
         logger.warn(
           'payments are in progress whose process registered no send log: if this is a copy of the database, stop and run after-restore first',
         )
       if (!found || found.unknown.length === 0) return []
       if (found.newest === null) return found.unknown
-      first ??= { newest: found.newest, atMs: performance.now() }
-      if (found.newest > first.newest) return []
-      return performance.now() - first.atMs < patienceMs ? undefined : found.unknown
+      firstSeen ??= { newest: found.newest, atMs: performance.now() }
+      if (found.newest > firstSeen.newest) return []
+      return performance.now() - firstSeen.atMs < patienceMs ? undefined : found.unknown
     },
     /** Only for a process that trusts the database, because other processes rely on the renewal. */
     renew: async (atOnce = false): Promise<void> => {

@@ -25,11 +25,15 @@ const maxLines = 20_000
 const keepMs = 2 * 86_400_000
 /** Among the newest files is the newest file of every process. */
 const maxFiles = 32
-const lookedName = 'looked'
+/** Contains the time at which an operator last reconciled. Other versions read and write it under this name. */
+const reconciledFile = 'looked'
 /** Number of renewals (half a minute) between attempts to create a new file on a full disk. */
 const renewalsBeforeRetry = 15
 
-/** `boot`: the machine's boot id. Null if it has none. Lines are not flushed to disk, so they do not survive a reboot. */
+/**
+ * `boot`: the machine's boot id. Null if it has none. Lines are not flushed to disk, so they do not survive a reboot. Other versions
+ * read `place`, the server's position, and `noted`, the writes.
+ */
 type Block = {
   boot: string | null
   pid: number
@@ -71,8 +75,8 @@ const isFirstLineWhole = (text: string): boolean => {
 /** Reads logs of ended processes, and deletes old files. A log with this process's pid has ended: containers reuse pids. */
 const readSaved = async (folder: string, boot: string | null): Promise<{ saved: SavedRecoveryPoint[]; found: string[] }> => {
   const nowMs = systemClock.now().getTime()
-  const lookedMs = Number(await readFile(join(folder, lookedName), 'utf8').catch(() => 0))
-  const names = (await readdir(folder)).filter((name) => name !== lookedName)
+  const reconciledMs = Number(await readFile(join(folder, reconciledFile), 'utf8').catch(() => 0))
+  const names = (await readdir(folder)).filter((name) => name !== reconciledFile)
   const files = await Promise.all(
     names.map(async (name) => ({ file: join(folder, name), at: (await stat(join(folder, name))).mtimeMs })),
   )
@@ -86,10 +90,10 @@ const readSaved = async (folder: string, boot: string | null): Promise<{ saved: 
     const runs = block && block.boot === boot && block.pid !== process.pid && isRunning(block.pid)
     return block && !runs ? [{ ...each, block }] : []
   })
-  const saved = ended.flatMap(({ at, text, block: { place, noted: marked } }): SavedRecoveryPoint[] => {
+  const saved = ended.flatMap(({ at, text, block: { place, noted } }): SavedRecoveryPoint[] => {
     if (nowMs - at > keepMs) return []
-    const writes = [...marked, ...parseSent(text)].filter(
-      ({ kind, atMs }) => recoveryPointKinds.includes(kind) && atMs > lookedMs,
+    const writes = [...noted, ...parseSent(text)].filter(
+      ({ kind, atMs }) => recoveryPointKinds.includes(kind) && atMs > reconciledMs,
     )
     // Nothing was recorded since an operator last reconciled.
     return writes.length === 0 ? [] : [{ serverPosition: place && { ...place, position: BigInt(place.position) }, writes }]
@@ -110,7 +114,7 @@ export const openSendLog = async (
     const folder = join(await openDataFolder(dataDir), 'journal', installation)
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const boot = await readBoot()
-    return open({ folder, ...(await readSaved(folder, boot)), boot, clock, logger })
+    return startLog({ folder, ...(await readSaved(folder, boot)), boot, clock, logger })
   } catch (error) {
     logger.warn(
       { reason: reason(error) },
@@ -144,7 +148,7 @@ const openFile = (folder: string, first: Buffer) => {
   }
 }
 
-type Opening = {
+type LogOptions = {
   folder: string
   saved: readonly SavedRecoveryPoint[]
   found: readonly Uuid[]
@@ -153,7 +157,7 @@ type Opening = {
   logger: Logger
 }
 
-const open = ({ folder, saved, found, boot, clock, logger }: Opening): SendLogFile => {
+const startLog = ({ folder, saved, found, boot, clock, logger }: LogOptions): SendLogFile => {
   let recoveryPoint: Pick<Block, 'place' | 'noted'> = { noted: [] }
   /** Drops the oldest entries that do not fit, because a longer block would overwrite the first line. */
   const block = (): Buffer => {
@@ -165,19 +169,19 @@ const open = ({ folder, saved, found, boot, clock, logger }: Opening): SendLogFi
     }
   }
   let file: ReturnType<typeof openFile> | undefined = openFile(folder, block())
-  const full: ReturnType<typeof openFile>[] = []
+  const retired: ReturnType<typeof openFile>[] = []
   let next: ReturnType<typeof openFile> | undefined
   let renewalsWithout = 0
   /** The recorded work is already committed, so a full disk must not make it fail. */
-  const broken = (error: unknown) => {
+  const stopWriting = (error: unknown) => {
     if (file) logger.error({ reason: reason(error) }, 'the send log cannot be written; the service continues without it')
     file = next = undefined
   }
-  const guarded = (work: () => void) => {
+  const orStopWriting = (work: () => void) => {
     try {
       work()
     } catch (error) {
-      broken(error)
+      stopWriting(error)
     }
   }
   return {
@@ -186,29 +190,29 @@ const open = ({ folder, saved, found, boot, clock, logger }: Opening): SendLogFi
     open: () => {
       if (!file) renewalsWithout += 1
       if (!next && (file ? file.lines >= maxLines : renewalsWithout % renewalsBeforeRetry === 0))
-        guarded(() => {
+        orStopWriting(() => {
           next = openFile(folder, block())
         })
-      return [...full, file, next].flatMap((each) => (each ? [each.id] : []))
+      return [...retired, file, next].flatMap((each) => (each ? [each.id] : []))
     },
     confirm: () => {
       if (!next) return
       // Sends that received their permission under the earlier file may still write to it.
-      if (file) full.push(file)
+      if (file) retired.push(file)
       else logger.info('the send log is written again')
-      if (full.length > 2) full.shift()?.close()
+      if (retired.length > 2) retired.shift()?.close()
       file = next
       next = undefined
-      guarded(() => file?.writeBlock(block()))
+      orStopWriting(() => file?.writeBlock(block()))
     },
-    write: (place, noted) => {
-      recoveryPoint = { place: place && { ...place, position: place.position.toString() }, noted: [...noted] }
-      guarded(() => file?.writeBlock(block()))
+    write: (at, writes) => {
+      recoveryPoint = { place: at && { ...at, position: at.position.toString() }, noted: [...writes] }
+      orStopWriting(() => file?.writeBlock(block()))
     },
     forget: (atMs) => {
       recoveryPoint = { noted: [] }
-      guarded(() => file?.writeBlock(block()))
-      writeFile(join(folder, lookedName), String(atMs)).catch(broken)
+      orStopWriting(() => file?.writeBlock(block()))
+      writeFile(join(folder, reconciledFile), String(atMs)).catch(stopWriting)
     },
     sender: () => {
       const to = file
@@ -220,7 +224,7 @@ const open = ({ folder, saved, found, boot, clock, logger }: Opening): SendLogFi
               to.add(`${attemptId} ${clock.now().getTime()}\n`)
               to.lines += 1
             } catch (error) {
-              broken(error)
+              stopWriting(error)
               throw error
             }
           },
@@ -239,7 +243,7 @@ const open = ({ folder, saved, found, boot, clock, logger }: Opening): SendLogFi
       return text.includes(`\n${attemptId} `) ? 'may_be_sent' : 'not_sent'
     },
     close: () => {
-      for (const each of [...full, file, next]) each?.close()
+      for (const each of [...retired, file, next]) each?.close()
       file = next = undefined
     },
   }

@@ -167,7 +167,7 @@ export const lostWriteMutants: readonly Mutant[] = [
     bug: 'a server that is behind what was acknowledged is trusted',
     file: 'src/db/loss-detection.ts',
     find: 'position.position < last.position',
-    replace: 'place.position < 0n',
+    replace: 'position.position < 0n',
     suite: 'test/db/loss-detection.test.ts',
   },
   {
