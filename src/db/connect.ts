@@ -49,7 +49,7 @@ const longestAnswerMs = 5_000
 
 /**
  * One connection that many requests share for reads, opened at first use and again after a loss. Reads in progress then fail with
- * 503. A second connection for lookups was not faster. Pages have a separate connection for the reason below.
+ * 503. A second connection for lookups was not faster.
  */
 const openShared = (connection: pg.ClientConfig, lost: (error: Error) => void) => {
   const answerTimeoutMs = Math.min(longestAnswerMs, connection.query_timeout ?? longestAnswerMs)

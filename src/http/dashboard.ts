@@ -7,7 +7,7 @@ import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { sessionCookieOf } from './authenticate.ts'
 import { isHashed, readKeptFile } from './dashboard-files.ts'
-import { readBuilt } from './downloads.ts'
+import { immutable, readBuilt } from './downloads.ts'
 import { wantsJson } from './page.ts'
 
 const built = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
@@ -47,9 +47,6 @@ const publicFiles = [
   'theme.js',
   'push-worker.js',
 ]
-
-const yearSeconds = 31_536_000
-const immutable = `public, max-age=${yearSeconds}, immutable`
 
 /** A program that omits /v1 must get an error instead of a page. */
 const isProgram = (request: FastifyRequest): boolean => request.headers.authorization !== undefined || wantsJson(request)

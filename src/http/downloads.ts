@@ -7,6 +7,9 @@ import { Refusal } from '../lib/errors.ts'
 import { version } from '../lib/version.ts'
 import type { App } from './app-type.ts'
 
+/** For files whose name changes with their content. */
+export const immutable = 'public, max-age=31536000, immutable'
+
 export const readBuilt = (path: string, missing: string): Promise<Buffer> =>
   readFile(path).catch((cause: unknown) => {
     throw new Refusal('unavailable', { message: `${missing}: npm run build.`, cause })
@@ -83,10 +86,9 @@ export const registerDownloads = (app: App, folder = fileOf('releases')): ((text
     })
     app.get<{ Params: { file: string } }>(`/${name}-:file`, open, async (request, reply) => {
       const fileName = `${name}-${request.params.file}`
-      const caching = 'public, max-age=31536000, immutable'
       if (isReleased(fileName))
         return reply
-          .header('cache-control', caching)
+          .header('cache-control', immutable)
           .type(type)
           .send(await read(fileName))
       const { fileName: built, bytes } = await current()

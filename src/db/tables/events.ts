@@ -71,7 +71,7 @@ export const auditLog = pgTable(
   ],
 )
 
-/** Open event streams of all processes. A slot expires unless it is renewed. */
+/** Open event streams of all processes. A slot expires unless it is renewed. The table keeps its name of 0.3.0. */
 export const streamSlots = pgTable(
   'stream_places',
   {
