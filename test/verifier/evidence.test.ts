@@ -5,11 +5,11 @@ import { canonicalJson } from '../../src/lib/canonical.ts'
 import { zip } from '../../src/lib/zip.ts'
 import { run } from '../../verifier/main.ts'
 import type { Json } from '../harness/client.ts'
-import { credit, newBeneficiary } from '../harness/money.ts'
+import { credit, newBeneficiary, shareBalance } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { deliver, lastOrder, pass, transferCallback } from '../rails-flows/scene.ts'
-import { createTeam, join, type Team } from '../workspaces/team.ts'
+import { createTeam, join, standIn, type Team } from '../workspaces/team.ts'
 
 const [from, to] = ['2026-07-01', '2026-07-31']
 const pathOf = (first: string, last: string) => `/v1/workspaces/current/evidence?from=${first}&to=${last}`
@@ -295,3 +295,22 @@ test('each payment that was made or booked in the period has one receipt, on whi
   expect(text).toContain('ok   receipts.jsonl: 4 receipts are valid')
   expect(status).toBe(0)
 }, 60_000)
+
+test('a payment from a shared balance that was booked after its separation has its receipt', async () => {
+  service.clock.set(new Date('2027-01-20T09:00:00Z'))
+  const { id, owner } = await createTeam(service, 'Market')
+  await shareBalance(service, id)
+  await credit(service, owner.accountId, 1_000_000n)
+  const beneficiary_id = await newBeneficiary(owner.api, { destination: '254722000981' })
+  const payment = (await owner.api.post('/v1/payments', { beneficiary_id, amount_minor: '10000' })).body
+  const separated = await owner.api.post('/v1/workspaces/current/separate-balance', { amount_minor: '300000' })
+  expect([payment.status, separated.status]).toEqual(['processing', 200])
+  service.clock.set(new Date('2027-02-02T09:00:00Z'))
+  await service.settle()
+  await pass(service, 0)
+  const { api } = await signIn(service.api, owner.wallet)
+  await standIn({ ...owner, api }, id)
+  expect((await api.get(`/v1/payments/${payment.id}`)).body.status).toBe('succeeded')
+  const content = await unpack(await bytesOf(api, pathOf('2027-02-01', '2027-02-28')))
+  expect(linesOf('receipts', content).map((receipt) => receipt.payment.id)).toEqual([payment.id])
+})

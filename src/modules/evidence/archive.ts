@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { and, eq, lt, sql } from 'drizzle-orm'
-import type { Principal } from '../../auth/principal.ts'
+import { balanceAccountsOf, type Principal } from '../../auth/principal.ts'
 import { prepare } from '../../db/prepare.ts'
 import { payments } from '../../db/tables/payments.ts'
 import { spendingPolicies, spendingPolicyVersions } from '../../db/tables/policies.ts'
@@ -19,7 +19,7 @@ import { listPayments } from '../payments/queries.ts'
 import { createReceipts, presentSigned } from '../payments/receipt/service.ts'
 import { signDocument, signHead } from '../proof/service.ts'
 import { balancesOf, columnsOf, presentPeriod } from '../statements/present.ts'
-import { entriesOf, type Opened, readLines } from '../statements/service.ts'
+import { entriesOf, type Opened, openedOn, readLines } from '../statements/service.ts'
 import { presentMember } from '../workspaces/present.ts'
 import { memberList } from '../workspaces/queries.ts'
 
@@ -97,11 +97,14 @@ const receiptsOf = async function* (signer: Signer, { principal, pages }: Reader
     yield* build(rows.filter(({ createdAt }) => createdAt >= start).map(({ id }) => id))
   // Few payments are made before the period and booked in it. The bookings of one payment may be on several pages.
   const built = new Set<Uuid>()
-  for await (const entries of pages(({ before, take }) => entriesOf(opened, before, take))) {
-    const booked = new Set(entries.flatMap(({ paymentId }) => (paymentId && !built.has(paymentId) ? [paymentId] : [])))
-    const rows = await db.run(earlierPayments, { ids: [...booked], workspaceId, start })
-    for (const { id } of rows) built.add(id)
-    yield* build(rows.map(({ id }) => id))
+  for (const ownerId of balanceAccountsOf(principal.workspace)) {
+    const statement = await openedOn(opened, ownerId, workspaceId)
+    for await (const entries of pages(({ before, take }) => entriesOf(statement, before, take))) {
+      const booked = new Set(entries.flatMap(({ paymentId }) => (paymentId && !built.has(paymentId) ? [paymentId] : [])))
+      const rows = await db.run(earlierPayments, { ids: [...booked], workspaceId, start })
+      for (const { id } of rows) built.add(id)
+      yield* build(rows.map(({ id }) => id))
+    }
   }
 }
 

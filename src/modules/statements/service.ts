@@ -16,6 +16,13 @@ import type { ReadStatement } from './schema.ts'
 
 export type Opened = { source: Db; of: StatementOf; period: ReadPeriod; summary: StatementSummary }
 
+/** The workspace's entries of the same period on an account that holds its balance, or held it before a separation. */
+export const openedOn = async (opened: Opened, ownerId: Uuid, workspaceId: Uuid): Promise<Opened> => {
+  if (opened.of.ownerId === ownerId) return opened
+  const of = { ...opened.of, ownerId, workspaceId }
+  return { ...opened, of, summary: await readStatementSummary(opened.source, of) }
+}
+
 export const entriesOf = async (
   { source, of, summary }: Opened,
   after: string | null,
