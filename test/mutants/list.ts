@@ -634,6 +634,20 @@ export const mutants: readonly Mutant[] = [
     suite: 'test/payments/fees.test.ts',
   },
   {
+    bug: 'a due payment is stored with another payee than the one whose limits it is charged to',
+    file: 'src/modules/payments/create/write.ts',
+    find: "'countedDay', 'payeeId', 'approvalId'",
+    replace: "'countedDay', 'approvalId'",
+    suite: 'test/beneficiaries/account-reference.test.ts',
+  },
+  {
+    bug: 'a payment does not count against a policy that does not count it yet',
+    file: 'src/modules/payments/evaluation/evaluation-again.ts',
+    find: 'payeeId === beneficiary.payeeId ||',
+    replace: 'true ||',
+    suite: 'test/beneficiaries/account-reference.test.ts',
+  },
+  {
     bug: 'verify does not look at fees',
     file: 'src/ledger/checks.ts',
     find: 'where p.updated_at >= $since and p.fee_minor is not null and (',

@@ -96,8 +96,15 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a lost payment that is asked for again is another order',
     file: 'src/modules/payments/declared-losses.ts',
-    find: "idempotencyKey === null ? ['payment', id]",
-    replace: "idempotencyKey !== '' ? ['payment', id]",
+    find: 'if (idempotencyKey !== null) return',
+    replace: "if (idempotencyKey === '') return",
+    suite: 'test/rails-flows/losses.test.ts',
+  },
+  {
+    bug: 'a lost batch that is asked for again is other orders',
+    file: 'src/modules/payments/declared-losses.ts',
+    find: 'return batchKey === null ?',
+    replace: "return batchKey !== '' ?",
     suite: 'test/rails-flows/losses.test.ts',
   },
   {
