@@ -49,8 +49,10 @@ const payerOf = async (tx: Tx, payment: PaymentRecord, { lineage, origin, stop }
   }
 }
 
-/** `ask`: the payment needs an approval, which is requested now. */
-type Due = { payment: PaymentRecord } & ({ kind: 'send' | 'ask'; accepted: Accepted } | { kind: 'fail'; failure: Failure })
+type DueDecision = { payment: PaymentRecord } & (
+  | { kind: 'send' | 'request_approval'; accepted: Accepted }
+  | { kind: 'fail'; failure: Failure }
+)
 
 const failureOf = ({ refusal: { code, message }, denied }: Refused): Failure =>
   denied ? failure('policy_denied', null, message) : code === 'insufficient_funds' ? failure(code) : changed(message)
@@ -81,7 +83,7 @@ const decideDuePayment = (
   deployment: Deployment,
   state: DecisionState,
   { due, index, authorityOf, at }: { due: DueRequest; index: number; authorityOf: (paymentId: Uuid) => Authority; at: Date },
-): Due => {
+): DueDecision => {
   const { payment, principal } = due
   const authority = authorityOf(payment.id)
   const failed = (reason: Failure) => ({ payment, kind: 'fail', failure: reason }) as const
@@ -100,7 +102,7 @@ const decideDuePayment = (
   // Scheduling requested no approval, so it is requested now. A batch item cannot wait for an approval by itself.
   if (payment.approvalId === null && payment.batchId === null) {
     const snapshot = { due_decision: presentDecision(decided.decision, payment.currency), ...payment.snapshot }
-    return { payment, kind: 'ask', accepted: accept({ snapshot, approvalId: newId() }) }
+    return { payment, kind: 'request_approval', accepted: accept({ snapshot, approvalId: newId() }) }
   }
   const uncovered = `The approvals given when it was scheduled do not cover it: ${explain(decided.decision, payment.currency)}`
   return failed(failure('policy_denied', null, uncovered))
@@ -108,8 +110,13 @@ const decideDuePayment = (
 
 const timer = { accountId: null, origin: null, way: 'timer' } as const
 
-const begin = async (tx: Tx, deps: Deciding, due: readonly Due[], state: SpendingState): Promise<void> => {
-  const proceeding = due.flatMap((each) => (each.kind === 'fail' ? [] : [each]))
+const startOrRequestApproval = async (
+  tx: Tx,
+  deps: Deciding,
+  decisions: readonly DueDecision[],
+  state: SpendingState,
+): Promise<void> => {
+  const proceeding = decisions.flatMap((each) => (each.kind === 'fail' ? [] : [each]))
   if (proceeding.length === 0) return
   const held = proceeding.map(({ accepted }) => accepted)
   const balances = await holdDuePayments(tx, held, state)
@@ -124,7 +131,7 @@ const begin = async (tx: Tx, deps: Deciding, due: readonly Due[], state: Spendin
   )
   for (const { kind, accepted } of proceeding) {
     const payment = { ...accepted.payment, status: 'pending_approval' as const }
-    if (kind === 'ask') await requestApproval(tx, deps, { ...accepted, payment }, payment.originGrantId)
+    if (kind === 'request_approval') await requestApproval(tx, deps, { ...accepted, payment }, payment.originGrantId)
   }
   const toSend = proceeding.flatMap(({ kind, payment }) => (kind === 'send' ? [payment] : []))
   wakeForPayments(tx, toSend)
@@ -135,16 +142,20 @@ const begin = async (tx: Tx, deps: Deciding, due: readonly Due[], state: Spendin
  * with the limits that earlier ones leave. Locks ensure that each payment runs once: afterwards it is no longer scheduled. The
  * time is read after the locks, so a clock that was set back sends nothing early. `mandateSignature`: of the payments' mandate.
  */
-const execute = async (tx: Tx, deps: Deciding, ids: readonly Uuid[], mandateSignature: MandateSignatureStatus): Promise<void> => {
-  const locked = await lockPaymentsWithAccounts(tx, ids)
-  const payments = locked
+const executeDue = async (
+  tx: Tx,
+  deps: Deciding,
+  ids: readonly Uuid[],
+  mandateSignature: MandateSignatureStatus,
+): Promise<void> => {
+  const payments = (await lockPaymentsWithAccounts(tx, ids))
     .filter(({ status, executeAt }) => status === 'scheduled' && executeAt !== null && executeAt <= tx.at)
     .sort((one, other) => (one.batchIndex ?? 0) - (other.batchIndex ?? 0))
   const [first] = payments
   if (!first) return
   const { approvalId, batchId } = first
-  const waiting = approvalId && (await lockApproval(tx, approvalId))
-  if (waiting && waiting.approval.status === 'pending') return void (await expireApproval(tx, { ...waiting, payments }))
+  const locked = approvalId && (await lockApproval(tx, approvalId))
+  if (locked && locked.approval.status === 'pending') return void (await expireApproval(tx, { ...locked, payments }))
   const authorityOf = await readAuthority(tx, payments)
   // Payments that are due together come from one request.
   const principal = await payerOf(tx, first, authorityOf(first.id))
@@ -156,15 +167,15 @@ const execute = async (tx: Tx, deps: Deciding, ids: readonly Uuid[], mandateSign
     const ofBatch = listTotals && { duplicatesIntended: true, index, rows: null, listTotals }
     return decideDuePayment(deps, state, { due: { ...due, ofBatch }, index, authorityOf, at: tx.at })
   })
-  const goesOn = decided.some(({ kind }) => kind !== 'fail')
-  await begin(tx, deps, decided, state.state)
+  const proceeds = decided.some(({ kind }) => kind !== 'fail')
+  await startOrRequestApproval(tx, deps, decided, state.state)
   // Before any item ends: only a batch that is processing ends with its last item.
-  if (batchId && goesOn) await moveBatch(tx, timer, batchId, 'processing')
+  if (batchId && proceeds) await moveBatch(tx, timer, batchId, 'processing')
   const failures = decided.flatMap((each) =>
     each.kind === 'fail' ? [{ payment: each.payment, to: 'failed' as const, actor: timer, failure: each.failure }] : [],
   )
   await endPayments(tx, failures)
-  if (batchId && !goesOn) await moveBatch(tx, timer, batchId, 'failed')
+  if (batchId && !proceeds) await moveBatch(tx, timer, batchId, 'failed')
 }
 
 const executePayments = sweepOf(
@@ -181,7 +192,7 @@ const executePayments = sweepOf(
   },
   async (deps: Executing, { id, mandateId, ...asking }) => {
     const mandateSignature = await checkMandateSignature(deps, mandateId, asking)
-    await inTx(deps.db, (tx) => execute(tx, deps, [id], mandateSignature))
+    await inTx(deps.db, (tx) => executeDue(tx, deps, [id], mandateSignature))
   },
 )
 const executeBatches = sweepOf(
@@ -192,7 +203,7 @@ const executeBatches = sweepOf(
     where: [sql`${paymentBatches.status} = 'scheduled'`],
     batch: 20,
   },
-  (deps: Executing, { id }) => inTx(deps.db, async (tx) => execute(tx, deps, await readItemIds(tx, id), 'holds')),
+  (deps: Executing, { id }) => inTx(deps.db, async (tx) => executeDue(tx, deps, await readItemIds(tx, id), 'holds')),
 )
 
 type Executing = Deciding & SweepDeps & Pick<Parts, 'contractWallets'>
