@@ -149,7 +149,7 @@ const bySubjects = prepare('attempts.of_subjects', { subjectIds: 'uuid[]' }, 'po
 
 export const attemptsOf = (db: Db, subjectIds: readonly Uuid[]): Promise<AttemptRecord[]> => db.run(bySubjects, { subjectIds })
 
-/** Returns the inserted attempts. The names of the others are taken, so the caller gives them new ones. */
+/** Inserts attempts whose names are free, and returns their ids. The caller gives the others new names. */
 export const insertAttempts = (tx: Tx, rows: readonly RowToInsert<typeof railAttempts>[]): Promise<{ id: Uuid }[]> =>
   insertRows(tx, railAttempts, rows, 'on conflict do nothing returning id')
 
@@ -186,7 +186,7 @@ export const adoptProviders = async (tx: Tx, adopted: readonly (ProviderReferenc
   if (named.length > 0) await tx.query(setProviders, fieldsOf(named, 'id', 'request', 'conversation'))
 }
 
-const open = (Object.keys(transitions.attempt) as State[]).filter((state) => state !== 'resolved' && state !== 'not_sent')
+const openStates = (Object.keys(transitions.attempt) as State[]).filter((state) => state !== 'resolved' && state !== 'not_sent')
 
 const resolveAll = prepareWrite('attempts.resolve', { subjectIds: 'uuid[]', at: 'timestamptz', from: 'text[]' }, (orm, param) =>
   orm
@@ -196,7 +196,7 @@ const resolveAll = prepareWrite('attempts.resolve', { subjectIds: 'uuid[]', at: 
 )
 
 export const resolveAttempts = async (tx: Tx, subjectIds: readonly Uuid[]): Promise<void> => {
-  if (subjectIds.length > 0) await tx.run(resolveAll, { subjectIds, at: tx.at, from: open })
+  if (subjectIds.length > 0) await tx.run(resolveAll, { subjectIds, at: tx.at, from: openStates })
 }
 
 export type Traced = {
@@ -211,7 +211,7 @@ export type Traced = {
 }
 
 /** A late success has its receipt's claim. */
-const named = statement('payments.trace')`
+const traceStatement = statement('payments.trace')`
   with named(kind, id) as (
      select 'payment', id from payments where rail = any($2) and provider_receipt = any($1)
      union select 'payment', owner_id from receipt_claims where provider = any($3) and direction = 'out' and owner_kind = 'payment' and receipt_key = any($1)
@@ -224,4 +224,4 @@ const named = statement('payments.trace')`
 
 /** `name`: a receipt, or our reference of the order. */
 export const traceByProviderName = (db: Db, name: string): Promise<Traced[]> =>
-  db.query<Traced>(named, [receiptForms(name), allRails, providers])
+  db.query<Traced>(traceStatement, [receiptForms(name), allRails, providers])

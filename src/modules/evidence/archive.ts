@@ -71,13 +71,13 @@ const earlierPayments = prepare(
       ),
 )
 
-const firstPlace = '00000000-0000-0000-0000-000000000000 0'
+const startPosition = '00000000-0000-0000-0000-000000000000 0'
 /** The maximum lifetime of an approval, which may wait until a scheduled payment is due. */
 const longestApprovalMs = 366 * 86_400_000
 /** Number of receipts built at a time, so that their queries are sent together. */
 const receiptsAtOnce = 25
 
-const mapped = async function* <Row>(pages: AsyncIterable<readonly Row[]>, map: (row: Row) => object): Pages {
+const mapPages = async function* <Row>(pages: AsyncIterable<readonly Row[]>, map: (row: Row) => object): Pages {
   for await (const rows of pages) yield rows.map(map)
 }
 
@@ -92,17 +92,19 @@ const receiptsOf = async function* (signer: Signer, { principal, pages }: Reader
       yield receipts.filter((receipt) => receipt !== undefined)
     }
   }
-  const made = { createdAfter: new Date(start.getTime() - 1), createdBefore: end }
-  for await (const rows of pages((page) => listPayments(db, workspaceId, page, made)))
+  const createdInPeriod = { createdAfter: new Date(start.getTime() - 1), createdBefore: end }
+  for await (const rows of pages((page) => listPayments(db, workspaceId, page, createdInPeriod)))
     yield* build(rows.filter(({ createdAt }) => createdAt >= start).map(({ id }) => id))
-  // Few payments are made before the period and booked in it. The bookings of one payment may be on several pages.
-  const built = new Set<Uuid>()
+  // Payments that were created before the period and booked in it. One payment may have entries on several pages.
+  const alreadyIncluded = new Set<Uuid>()
   for (const ownerId of balanceAccountsOf(principal.workspace)) {
     const statement = await openedOn(opened, ownerId, workspaceId)
     for await (const entries of pages(({ before, take }) => entriesOf(statement, before, take))) {
-      const booked = new Set(entries.flatMap(({ paymentId }) => (paymentId && !built.has(paymentId) ? [paymentId] : [])))
+      const booked = new Set(
+        entries.flatMap(({ paymentId }) => (paymentId && !alreadyIncluded.has(paymentId) ? [paymentId] : [])),
+      )
       const rows = await db.run(earlierPayments, { ids: [...booked], workspaceId, start })
-      for (const { id } of rows) built.add(id)
+      for (const { id } of rows) alreadyIncluded.add(id)
       yield* build(rows.map(({ id }) => id))
     }
   }
@@ -114,7 +116,7 @@ const sectionsOf = (signer: Signer, { principal, pages }: Reader, opened: Opened
   const { workspace } = principal
   const after = new Date(start.getTime() - 1)
   const activity = (action: string | undefined) => () =>
-    mapped(
+    mapPages(
       pages((page) =>
         listWorkspaceAudit(db, workspace.id, { action, created_after: after, created_before: end, limit: page.take }, page),
       ),
@@ -140,9 +142,9 @@ const sectionsOf = (signer: Signer, { principal, pages }: Reader, opened: Opened
       name: 'policies',
       about: 'Every spending policy version in force during the period, with its start time.',
       pages: () =>
-        mapped(
+        mapPages(
           pages(async ({ before, take }) => {
-            const [policyId = '', version] = (before ?? firstPlace).split(' ')
+            const [policyId = '', version] = (before ?? startPosition).split(' ')
             const place = { policyId, version: Number(version), take }
             const rows = await db.run(policyVersions, { workspaceId: workspace.id, start, end, ...place })
             return rows.map((row) => ({ ...row, id: `${row.policyId} ${row.version}` }))
@@ -173,7 +175,7 @@ const sectionsOf = (signer: Signer, { principal, pages }: Reader, opened: Opened
       name: 'members',
       about: 'The current members, to identify the people behind account IDs.',
       pages: () =>
-        mapped(
+        mapPages(
           pages((page) => db.run(memberList, { workspaceId: workspace.id, ...page })),
           presentMember,
         ),

@@ -92,7 +92,7 @@ const postpone = statement('attempts.postpone')`
 const maxAtOnce = 20
 
 /** Claims the attempts of one turn in one query. False if another process has claimed the attempt. */
-const createClaimer = ({ db, clock }: Parts) =>
+const createQueryClaimer = ({ db, clock }: Parts) =>
   coalesce<AttemptRecord, boolean | { error: unknown }>({
     query: async (attempts) => {
       const now = clock.now()
@@ -117,7 +117,7 @@ const noEvidence: Evidence = {
   message: 'The provider accepted it and has not reported a result.',
 }
 
-const conclude = (db: Database, unanswered: AttemptRecord, answer: Evidence): Promise<void> =>
+const applyAnswer = (db: Database, unanswered: AttemptRecord, answer: Evidence): Promise<void> =>
   inTx(db, async (tx) => {
     const open = await openAttempt(tx, unanswered)
     const [verdict] = await applyEvidence(tx, [{ open, evidence: answer, source: { kind: 'query' } }])
@@ -134,7 +134,7 @@ const abandoned = async (deps: Parts, dueAttempt: AttemptRecord): Promise<Attemp
   return null
 }
 
-type Reconciling = Parts & { claim: ReturnType<typeof createClaimer> }
+type Reconciling = Parts & { claim: ReturnType<typeof createQueryClaimer> }
 
 const queryRail = async (deps: Reconciling, dueAttempt: AttemptRecord): Promise<void> => {
   const claimed = await deps.claim(dueAttempt)
@@ -149,7 +149,8 @@ const queryRail = async (deps: Reconciling, dueAttempt: AttemptRecord): Promise<
       { attempt: attempt.id, rail: attempt.rail, subject: attempt.kind, id: attempt.subjectId },
       'the rail of an attempt in progress is no longer configured',
     )
-  await conclude(deps.db, attempt, await rail.query(attemptForRail(deps, attempt)))
+  await applyAnswer(deps.db, attempt, await rail.query(attemptForRail(deps, attempt)))
+  // The state before this query: an attempt that was lost only now is queried once more before it is sent again.
   await repeatLost(deps, dueAttempt)
 }
 
@@ -163,4 +164,4 @@ const sweepDue = sweepOf(
   queryRail,
 )
 
-export const reconcile = (deps: Parts): Promise<number> => sweepDue({ ...deps, claim: createClaimer(deps) })
+export const reconcile = (deps: Parts): Promise<number> => sweepDue({ ...deps, claim: createQueryClaimer(deps) })

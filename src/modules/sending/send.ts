@@ -34,7 +34,7 @@ import { applyEvidence, type OpenAttempt, openAttempt } from './evidence.ts'
 export type SendSource = Pick<AttemptRecord, 'kind' | 'rail'>
 export type Recorded = { outgoing: Outgoing; order: Order }
 
-const claimRight = statement('attempts.claim')`
+const claimRightToSend = statement('attempts.claim')`
   update rail_attempts a set state = 'sending', next_check_at = x.until, sender_id = x.sender, fingerprint = x.fingerprint, updated_at = $5
    from unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::bytea[]) as x(id, until, sender, fingerprint)
    where a.id = x.id and a.state = any($7::text[]) and a.created_at > $6 and $8 = (select ${serverSql})
@@ -45,13 +45,13 @@ const claimRight = statement('attempts.claim')`
 const maxInStatement = 256
 
 /** Claims the right to call the rail. One query checks every condition, so that a suspended process sends nothing. */
-const createClaimer = (deps: Parts) =>
+const createSendClaimer = (deps: Parts) =>
   coalesce<{ id: Uuid; until: Date; sender: Uuid | null; fingerprint: Buffer }, boolean>({
     query: async (asked) => {
       const server = deps.lossDetection.trusted()
       if (server === undefined) return asked.map(() => false)
       const at = deps.clock.now()
-      const rows = await deps.db.query<{ id: Uuid }>(claimRight, [
+      const rows = await deps.db.query<{ id: Uuid }>(claimRightToSend, [
         ...fieldsOf(asked, 'id', 'until', 'sender', 'fingerprint'),
         at,
         secondsAfter(at, -claimWithinSeconds),
@@ -79,7 +79,7 @@ export const permissionFrom = (clock: Clock, from: Date, take: SendPermission['t
 
 /** Takes the right to send, then writes a line to the send log. A right without a line proves that nothing was sent. */
 const createPermissions = (deps: Parts) => {
-  const claim = createClaimer(deps)
+  const claim = createSendClaimer(deps)
   return ({ attemptId, at }: Order): SendPermission => {
     let claimed: Promise<boolean> | undefined
     return permissionFrom(deps.clock, at, async (fingerprint) => {
@@ -107,7 +107,7 @@ const answerLost: Evidence = {
 }
 
 /** Whether another process has sent the order again, which it may do after the attempt's second query (`repeatLost`). */
-const mayBeRepeated = ({ rails }: Parts, { rail, state, checks }: AttemptRecord): boolean =>
+const mayHaveBeenRepeated = ({ rails }: Parts, { rail, state, checks }: AttemptRecord): boolean =>
   state === 'submitted' || (rail !== collectionRail && checks > 1 && Boolean(rails.payout[rail]?.repeats))
 
 /** Runs again if its COMMIT was not answered, so an attempt that is `not_sent` or has a successor stays unchanged. */
@@ -125,7 +125,7 @@ const recordNotSent = async (tx: Tx, deps: Parts, open: OpenAttempt, isRailDown:
     return
   }
   // This process sent nothing, but the same order may be on its way from another one.
-  if (!isOpen && mayBeRepeated(deps, attempt)) return
+  if (!isOpen && mayHaveBeenRepeated(deps, attempt)) return
   await applyEvidence(tx, [{ open, evidence: neverSent, source: { kind: 'submission' } }])
 }
 

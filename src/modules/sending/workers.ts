@@ -15,8 +15,12 @@ import { prepareTopups } from '../topups/send.ts'
 import { type OpenDelivery, openDeliveries, processDeliveries, quarantineAfterFailures } from './process-deliveries.ts'
 import { createSender, type Recorded, type SendSource } from './send.ts'
 
-const newAttempt = (orderNames: OrderNames, { subjectId, accountId, amountMinor, seed, earlier }: Outgoing, skipped: number) => {
-  const generation = earlier.generation + skipped
+const newAttempt = (
+  orderNames: OrderNames,
+  { subjectId, accountId, amountMinor, seed, earlier }: Outgoing,
+  generationOffset: number,
+) => {
+  const generation = earlier.generation + generationOffset
   const order = orderNames.orderOf(seed, generation)
   const send = earlier.sends + 1
   return { id: orderNames.attemptOf(order, send), subjectId, accountId, amountMinor, ...order, generation, send }
@@ -28,19 +32,19 @@ const maxGenerations = 5
 const recordAttempts = async (tx: Tx, deps: Parts, source: SendSource, outgoing: readonly Outgoing[]): Promise<Recorded[]> => {
   const { at } = tx
   const recorded: Recorded[] = []
-  let open = outgoing
-  for (let skipped = 0; open.length > 0; skipped += 1) {
-    if (skipped === maxGenerations) throw new Error('no free name was found for an order')
+  let unnamed = outgoing
+  for (let generationOffset = 0; unnamed.length > 0; generationOffset += 1) {
+    if (generationOffset === maxGenerations) throw new Error('no free name was found for an order')
     const times = { nextCheckAt: secondsAfter(at, claimWithinSeconds), createdAt: at, updatedAt: at }
-    const named = open.map((each) => ({
+    const named = unnamed.map((each) => ({
       outgoing: each,
-      attempt: { ...source, state: 'recorded' as const, ...times, ...newAttempt(deps.orderNames, each, skipped) },
+      attempt: { ...source, state: 'recorded' as const, ...times, ...newAttempt(deps.orderNames, each, generationOffset) },
     }))
     const rows = named.map(({ attempt }) => attempt)
     const inserted = new Set((await insertAttempts(tx, rows)).map(({ id }) => id))
     for (const { outgoing: each, attempt } of named)
       if (inserted.has(attempt.id)) recorded.push({ outgoing: each, order: orderForRail(deps, attempt) })
-    open = named.flatMap(({ outgoing: each, attempt }) => (inserted.has(attempt.id) ? [] : [each]))
+    unnamed = named.flatMap(({ outgoing: each, attempt }) => (inserted.has(attempt.id) ? [] : [each]))
   }
   return recorded
 }
@@ -100,12 +104,15 @@ const dueTopups = dueByTenant('dispatch.due_topups', 'topups', '', 'null::uuid')
 /** `chainApprovalId`: the approval that a chain must confirm before money is sent. */
 type DueRow = Omit<Due, 'answers'> & { chainApprovalId: Uuid | null }
 
-/** Continues after the tenant that was served last. `passedOver`: tenants that cannot be served now. */
-const createFairReader = (read: (after: Uuid, room: Capacity, passedOver: readonly Uuid[]) => Promise<DueRow[]>) => {
+/** Continues after the tenant that was served last. `blockedTenants` cannot be served now. */
+const createFairReader = (read: (after: Uuid, room: Capacity, blockedTenants: readonly Uuid[]) => Promise<DueRow[]>) => {
   let last = firstId
-  return async (room: Capacity, passedOver: readonly Uuid[]): Promise<{ picked: DueRow[]; more: boolean }> => {
-    const behind = await read(last, room, passedOver)
-    const due = last !== firstId && behind.length < room.free ? [...behind, ...(await read(firstId, room, passedOver))] : behind
+  return async (room: Capacity, blockedTenants: readonly Uuid[]): Promise<{ picked: DueRow[]; more: boolean }> => {
+    const afterLast = await read(last, room, blockedTenants)
+    const due =
+      last !== firstId && afterLast.length < room.free
+        ? [...afterLast, ...(await read(firstId, room, blockedTenants))]
+        : afterLast
     const fair = pickFairly([...new Map(due.map((row) => [row.id, row])).values()], room)
     last = fair.picked.at(-1)?.tenant ?? firstId
     return fair
@@ -114,9 +121,9 @@ const createFairReader = (read: (after: Uuid, room: Capacity, passedOver: readon
 
 const sendingWorker = (deps: Parts, source: SendSource, send: ReturnType<typeof createSender>): Worker => {
   const name = `${source.kind}s.${source.rail}`
-  const readFairly = createFairReader((after, { except, free, own = null }, passedOver) => {
+  const readFairly = createFairReader((after, { except, free, own = null }, blockedTenants) => {
     const now = deps.clock.now()
-    const values = [now, after, except, free, free, passedOver, own, secondsAfter(now, -othersAfterSeconds), source.rail]
+    const values = [now, after, except, free, free, blockedTenants, own, secondsAfter(now, -othersAfterSeconds), source.rail]
     return deps.db.query<DueRow>(source.kind === 'payment' ? duePayments : dueTopups, values)
   })
   const queue = createAccountQueue<Due, Recorded | null>({
@@ -148,10 +155,10 @@ const sendingWorker = (deps: Parts, source: SendSource, send: ReturnType<typeof 
       if (room.free === 0) return { tasks: [], more: false }
       await queue.ready()
       // Skips accounts that wait for their locks, because more of their rows would take capacity from other accounts.
-      const passedOver = [...room.full, ...queue.contended()]
-      const { picked, more } = await readFairly(room, passedOver)
+      const blockedTenants = [...room.full, ...queue.contended()]
+      const { picked, more } = await readFairly(room, blockedTenants)
       if (picked.length > 0) await adapterOf(deps.rails, source.rail)?.ready()
-      return { tasks: picked.map(taskOf), more: more || passedOver.length > 0 }
+      return { tasks: picked.map(taskOf), more: more || blockedTenants.length > 0 }
     },
   }
 }
