@@ -2,9 +2,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { inTx } from '../../src/db/client.ts'
 import { statementCsv } from '../../src/dev/sandbox/control.ts'
 import { sendingRails } from '../../src/lib/rail-names.ts'
-import { resumeRail } from '../../src/modules/exceptions/pauses-service.ts'
+import { listPauses, pauseRail, resumeRail } from '../../src/modules/exceptions/pauses-service.ts'
 import { reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
 import { newBeneficiary } from '../harness/money.ts'
+import { findBreaches } from '../harness/verify.ts'
 import { approve, bank, type LossScene, operator, paybill, phone, startLossScene } from './loss-scene.ts'
 import { movementsTo, ordersTo, type Payee, pass, paymentOf } from './scene.ts'
 
@@ -152,6 +153,28 @@ test('a loss is not ended while no statement was compared since, but for a reaso
   expect(statements_not_compared.sort()).toEqual(['MPESA', 'PESALINK'])
   const { body } = await (await scene.admin()).get('/v1/admin/audit-log?action=admin.resume_rail')
   expect(body.data[0].after).toMatchObject({ reason: 'nothing was sent that day', not_compared: ['MPESA', 'PESALINK'] })
+  // The answer of the command may be lost: its repetition is not taken for a restore.
+  await expect(scene.resume('nothing was sent that day')).rejects.toThrow('there is nothing to do')
+  expect(await listPauses(scene.now.deps.db)).toEqual([])
+})
+
+test('the pauses of a rail are compared with the log by their causes: the operator’s stays after a loss, and the loss’s is not lifted unseen', async () => {
+  const broken = async () => (await findBreaches(scene.now)).filter((breach) => breach.startsWith('paused rails'))
+  await inTx(scene.now.deps.db, (tx) => pauseRail(tx, operator, 'MPESA_B2C', 'a drill'))
+  await scene.losing(async () => undefined)
+  await scene.noticeLoss()
+  const { db } = scene.now.deps
+  expect(await broken()).toEqual([])
+  await db.query(`create table lifted as select * from rail_pauses where cause = 'lost_writes' and rail = 'MPESA_B2C'`)
+  await db.query(`delete from rail_pauses where cause = 'lost_writes' and rail = 'MPESA_B2C'`)
+  expect((await broken()).join()).toContain('MPESA_B2C lost_writes')
+  await db.query('insert into rail_pauses select * from lifted')
+  await db.query('drop table lifted')
+  await scene.resume('nothing was sent that day')
+  expect((await listPauses(db)).map(({ rail, cause }) => [rail, cause])).toEqual([['MPESA_B2C', 'operator']])
+  expect(await broken()).toEqual([])
+  await inTx(db, (tx) => resumeRail(tx, operator, 'MPESA_B2C'))
+  expect(await broken()).toEqual([])
 })
 
 test('the loss of a restore ends with the last pause: it neither vouches for a later loss nor stops later payments', async () => {

@@ -1,4 +1,4 @@
-import { and, eq, gt, isNull, lte, ne, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, isNull, lte, ne, sql } from 'drizzle-orm'
 import { type Database, type Db, inTx, statement, type Tx } from '../../db/client.ts'
 import type { LossCause } from '../../db/loss-detection.ts'
 import { prepare } from '../../db/prepare.ts'
@@ -7,6 +7,7 @@ import { endSendLogs } from '../../db/send-logs.ts'
 import { payments, railAttempts } from '../../db/tables/payments.ts'
 import { railPauses, writeLosses } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
+import { secondsAfter } from '../../lib/clock.ts'
 import { notFound, Refusal } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { fieldsOf } from '../../lib/lists.ts'
@@ -39,7 +40,7 @@ export const pauseRail = async (
   const { at } = tx
   const pause = { rail, cause, reason, pausedBy: nameOfOperator(operator), pausedAt: at }
   const added = await insertOnce(tx, railPauses, pause)
-  if (added) audit(tx, operator, 'admin.pause_rail', { subject: newId(), after: { rail, reason } })
+  if (added) audit(tx, operator, 'admin.pause_rail', { subject: newId(), after: { rail, cause, reason } })
   return added
 }
 
@@ -61,7 +62,7 @@ export const resumeRail = async (tx: Tx, operator: Operator, rail: SendingRail):
     const loss = (await listPauses(tx)).find((pause) => pause.rail === rail)
     throw loss ? new Refusal('conflict', { message: `The rail is stopped: ${loss.reason}.` }) : notFound()
   }
-  audit(tx, operator, 'admin.resume_rail', { subject: newId(), after: { rail } })
+  audit(tx, operator, 'admin.resume_rail', { subject: newId(), after: { rail, cause: 'operator' } })
   const [after = null] = (await listPauses(tx))
     .map(({ pausedAt }) => pausedAt)
     .toSorted((one, other) => Number(other) - Number(one))
@@ -88,9 +89,33 @@ const waitingPayments = prepare('restore.waiting_payments', { until: 'timestampt
     .limit(200),
 )
 
-/** After a restore, pauses all rails and makes waiting payments `unknown`: they may have been sent since, so none is resent. */
-export const markWaitingUnknown = async (db: Database, operator: Operator): Promise<{ unknown: number }> => {
+/** An operator who repeats a command does so within hours. */
+const repeatedWithinHours = 24
+
+const newestLoss = prepare('write_losses.newest', {}, (orm) =>
+  orm.select().from(writeLosses).orderBy(desc(writeLosses.noticedAt)).limit(1),
+)
+
+/** The end of a loss must not be taken for a restore: repeating the command that ended it would pause the rails again. */
+const refuseRepetition = async (tx: Tx): Promise<void> => {
+  const [loss] = await tx.run(newestLoss, {})
+  if (!loss?.endedAt || loss.endedAt < secondsAfter(tx.at, -repeatedWithinHours * 3600)) return
+  throw new Refusal('conflict', {
+    message: `${loss.endedBy} ended the loss of ${loss.noticedAt.toISOString()} at ${loss.endedAt.toISOString()}, and the rails are resumed: there is nothing to do. If this database has been restored since then, add --again yes. It pauses all rails and makes waiting payments unknown.`,
+  })
+}
+
+/**
+ * After a restore, pauses all rails and makes waiting payments `unknown`: they may have been sent since, so none is resent.
+ * `again`: even if a loss ended a short time ago.
+ */
+export const markWaitingUnknown = async (
+  db: Database,
+  operator: Operator,
+  { again = false }: { again?: boolean } = {},
+): Promise<{ unknown: number }> => {
   await inTx(db, async (tx) => {
+    if (!again) await refuseRepetition(tx)
     for (const rail of sendingRails) await pauseRail(tx, operator, rail, 'restored from a backup: reconcile first')
     await noteLoss(tx, operator)
     await tx.run(endSendLogs, {})
@@ -131,7 +156,7 @@ export const declareLoss = async ({ db, alerts, rails: adapters }: Pick<Parts, '
 }
 
 const endLoss = prepareWrite('restore.end_loss', {}, (orm) =>
-  orm.delete(railPauses).where(ne(railPauses.cause, 'operator')).returning({ rail: railPauses.rail }),
+  orm.delete(railPauses).where(ne(railPauses.cause, 'operator')).returning({ rail: railPauses.rail, cause: railPauses.cause }),
 )
 
 /** A statement without an account number counts only if its provider has a single account. */
@@ -158,14 +183,14 @@ export const resumeAfterLoss = (db: Database, operator: Operator, accounts: read
       throw new Refusal('conflict', {
         message: `No statement of ${notCompared.join(', ')} was compared since the loss. A payment that was lost, and is asked for again, may be paid twice. Compare it (npm run admin -- reconcile <file>), or say why not with --reason.`,
       })
-    const resumed = (await tx.run(endLoss, {})).map(({ rail }) => rail)
-    if (resumed.length > 0) await tx.run(closeLosses, { at: tx.at, by: nameOfOperator(operator), after: null })
-    for (const rail of resumed)
+    const ended = await tx.run(endLoss, {})
+    if (ended.length > 0) await tx.run(closeLosses, { at: tx.at, by: nameOfOperator(operator), after: null })
+    for (const { rail, cause } of ended)
       audit(tx, operator, 'admin.resume_rail', {
         subject: newId(),
-        after: { rail, not_compared: notCompared, ...(reason !== undefined && { reason }) },
+        after: { rail, cause, not_compared: notCompared, ...(reason !== undefined && { reason }) },
       })
-    return { resumed, notCompared }
+    return { resumed: [...new Set(ended.map(({ rail }) => rail))], notCompared }
   })
 
 const makeWaitingUnknown = async (

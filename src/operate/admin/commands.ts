@@ -67,8 +67,10 @@ the login name before sudo, else the system user, or with --as <name> this name:
   receipt-keys list                            the signing keys of receipts, with their times
   receipt-keys retire <id>                     retires a key that is no longer first: it stays published, and can be removed from RECEIPT_KEYS
   rotate-keys                                  encrypts and fingerprints all data again with the current keys
-  after-restore [--reason <text>]              run it after restoring a dump into another server, before the service starts; or after lost
-                                               writes, when all accounts' statements are compared (--reason: why one is not)`
+  after-restore [--reason <text>] [--again yes]
+                                               run it after restoring a dump into another server, before the service starts; or after lost
+                                               writes, when all accounts' statements are compared (--reason: why one is not).
+                                               --again yes: after another restore within a day`
 
 const options = Object.fromEntries(
   [...usage.matchAll(/--([a-z-]+)/g)].map(([, name = '']) => [name, { type: 'string' as const }]),

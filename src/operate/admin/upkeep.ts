@@ -66,7 +66,7 @@ export const upkeepCommands = {
     const accounts = payingAccounts(deps.config, deps.clock)
     const { resumed, notCompared } = await resumeAfterLoss(deps.db, operator, accounts, options.reason)
     if (resumed.length > 0) return { transaction_ids_used_up, rails: 'resumed', resumed, statements_not_compared: notCompared }
-    const { unknown } = await markWaitingUnknown(deps.db, operator)
+    const { unknown } = await markWaitingUnknown(deps.db, operator, { again: options.again === 'yes' })
     return { transaction_ids_used_up, rails: 'paused', payments_made_unknown: unknown }
   },
 } satisfies Commands

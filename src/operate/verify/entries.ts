@@ -50,8 +50,11 @@ const traces = sqlChecks({
   },
 })
 
-const newestOf = (rail: string): string => `(
-  select a.action from audit_log a where lower(a.action) in ('admin.pause_rail', 'admin.resume_rail') and a.after->>'rail' = ${rail}
+/** Entries of release 0.4.0 and earlier name no cause. */
+const isAbout = (rail: string, cause: string): string =>
+  `a.after->>'rail' = ${rail} and coalesce(a.after->>'cause', ${cause}) = ${cause}`
+const newestOf = (rail: string, cause: string): string => `(
+  select a.action from audit_log a where lower(a.action) in ('admin.pause_rail', 'admin.resume_rail') and ${isAbout(rail, cause)}
   order by a.transaction desc, a.id desc limit 1)`
 
 /** Rows that the audit log identifies by columns other than their id. */
@@ -103,11 +106,12 @@ const otherwise = sqlChecks({
         and exists (select from beneficiary_verifications v where v.beneficiary_id = b.id)
         and not exists (select from beneficiary_verifications v where v.beneficiary_id = b.id and v.name = b.reported_name)`,
     'paused rails, passed duplicate checks and retired receipt keys match the audit log': `
-      select rail as subject from rail_pauses where cause = 'operator' and ${newestOf('rail')} is distinct from 'admin.pause_rail'
-        or cause = 'operator' and not exists (select from audit_log a where lower(a.action) = 'admin.pause_rail' and (a.after->>'rail', a.at) = (rail, paused_at))
+      select p.rail || ' ' || p.cause as subject from rail_pauses p where ${newestOf('p.rail', 'p.cause')} is distinct from 'admin.pause_rail'
+        or not exists (select from audit_log a where lower(a.action) = 'admin.pause_rail' and ${isAbout('p.rail', 'p.cause')} and a.at = p.paused_at)
       union all
-      select r.rail from (select distinct a.after->>'rail' as rail from audit_log a where lower(a.action) = 'admin.pause_rail') as r
-      where ${newestOf('r.rail')} = 'admin.pause_rail' and not exists (select from rail_pauses p where p.rail = r.rail)
+      select r.rail || ' ' || r.cause from (
+        select distinct a.after->>'rail' as rail, coalesce(a.after->>'cause', 'operator') as cause from audit_log a where lower(a.action) = 'admin.pause_rail') as r
+      where ${newestOf('r.rail', 'r.cause')} = 'admin.pause_rail' and not exists (select from rail_pauses p where (p.rail, p.cause) = (r.rail, r.cause))
       union all
       select rail || ' ' || account from duplicate_checks c where not exists (
         select from audit_log a where lower(a.action) = 'admin.pass_duplicate_check' and (a.after->>'rail', a.after->>'account') = (c.rail, c.account))
