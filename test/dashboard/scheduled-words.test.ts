@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Schemas } from '../../client/src/route-types.ts'
-import { balanceWords, decidedWords, effectOfChoice } from '../../dashboard/src/lib/decision-effect.ts'
+import { balanceWords, decidedWords, effectOfChoice, outcomeOf } from '../../dashboard/src/lib/decision-effect.ts'
 import { failedTitle, heldWords, wasSent } from '../../dashboard/src/lib/payment-end.ts'
 import { setPageZone } from '../../dashboard/src/lib/time.ts'
 import { failureCodes, unheldFailures, unsentFailures } from '../../src/errors/failures.ts'
@@ -10,13 +10,17 @@ const due = '2027-03-05T07:00:00.000Z'
 const [before, after] = ['2027-03-04T07:00:00.000Z', '2027-03-05T07:00:30.000Z']
 
 type Approval = Schemas['Approval']
-type Change = { scheduled?: boolean; status?: Approval['status']; required?: number; left?: string | null }
-const common = ({ scheduled = true, status = 'pending', required = 1, left = '40000' }: Change) => ({
+type Change = { scheduled?: boolean; hasFailed?: boolean; status?: Approval['status']; required?: number; left?: string | null }
+const common = ({ scheduled = true, hasFailed = false, status = 'pending', required = 1, left = '40000' }: Change) => ({
   status,
   approvals_given: 0,
   required_approvals: required,
   context: { available_after_minor: left },
-  subject: { status: scheduled ? 'scheduled' : 'pending_approval', execute_at: scheduled ? due : null, currency: 'KES' },
+  subject: {
+    status: hasFailed ? 'failed' : scheduled ? 'scheduled' : 'pending_approval',
+    execute_at: scheduled ? due : null,
+    currency: 'KES',
+  },
 })
 const alone = (change: Change = {}): Approval => {
   const { subject, ...approval } = common(change)
@@ -74,6 +78,15 @@ describe('the approval of what is scheduled', () => {
     expect(plain(balanceWords(of({ left: '-40000' })))).toBe('Today’s balance is KES 400.00 short.')
     expect(balanceWords(of({ left: null }))).toBeNull()
   })
+})
+
+test.each([
+  ['one payment', alone],
+  ['a batch', list],
+] as const)('an approval that ends %s, because it no longer passes, says that it could not be sent', (_, of) => {
+  const failed = of({ hasFailed: true, scheduled: false, status: 'approved' })
+  expect(plain(decidedWords(failed))).toMatch(/^Approved, but KES .* could not be sent/)
+  expect([outcomeOf(failed), outcomeOf(of({ status: 'approved' }))]).toEqual(['failed', 'approved'])
 })
 
 describe('the end of a payment', () => {

@@ -44,13 +44,19 @@ const rejectionEffect = (approvals: readonly Approval[]): string => {
 export const effectOfChoice = (choice: Choice, approvals: readonly Approval[]): string =>
   choice === 'approve' ? approvalEffect(approvals) : rejectionEffect(approvals)
 
+/** Status of an approval after a decision. `failed`: it was approved, and what it approved failed in the same moment. */
+export const outcomeOf = ({ status, payment, batch }: Approval): Approval['status'] | 'failed' =>
+  status === 'approved' && (payment ?? batch)?.status === 'failed' ? 'failed' : status
+
 /** Result of a decision. The first of two approvals sends nothing yet, nor does the last one of a scheduled payment. */
 export const decidedWords = (approval: Approval): string => {
   const what = subjectWords(approval)
   const at = sentAtOf(approval)
-  if (approval.status === 'approved')
+  const outcome = outcomeOf(approval)
+  if (outcome === 'failed') return t('decided.failed', { what })
+  if (outcome === 'approved')
     return at === null ? t('decided.on_its_way', { what }) : t('decided.scheduled', { what, at: fullTime(at) })
-  if (approval.status === 'rejected') return t('decided.rejected', { what })
+  if (outcome === 'rejected') return t('decided.rejected', { what })
   return t('decided.recorded', { given: approval.approvals_given, count: approval.required_approvals })
 }
 

@@ -362,6 +362,47 @@ export const approvalFlows = (world: World): void => {
     await close()
   })
 
+  test('a payment that its approval could only end is announced as not sent, alone and among others', async () => {
+    world.service.clock.set(new Date())
+    const team = await createTeam(world.service)
+    const approver = await team.join('approver', 'Amina Otieno')
+    const owner = team.within(team.owner)
+    const goneFor = async (display_name: string): Promise<string> => {
+      const payee = await newBeneficiary(owner, { display_name })
+      const { approval_id: id } = (await owner.post('/v1/payments', { beneficiary_id: payee, amount_minor: '150000' })).body
+      await team.owner.api.delete(`/v1/beneficiaries/${payee}`, { headers: { 'workspace-id': team.workspaceId } })
+      return id
+    }
+    const id = await goneFor('Gone Traders')
+    const { page, complaints, close } = await visitAs(world, approver)
+    await page.goto(`/approve/${id}`)
+    await page.getByRole('button', { name: /^Approve( a)?$/ }).click()
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Approve KES/ })
+      .click()
+    await page
+      .locator('.toast.tone-bad')
+      .getByText(/^Approved, but KES\s1,500 to Gone Traders could not be sent/)
+      .waitFor()
+    expect((await owner.get(`/v1/approvals/${id}`)).body).toMatchObject({ status: 'approved', payment: { status: 'failed' } })
+
+    await goneFor('Gone Again')
+    await team.hold('160000')
+    await page.goto('/approvals')
+    await page.getByText('2 payments to open first').waitFor()
+    await openEachApproval(page, 2)
+    await page.getByLabel('Select all').check()
+    await page.getByRole('button', { name: 'Approve 2' }).click()
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Approve KES/ })
+      .click()
+    await page.getByText('1 payment approved. 1 payment approved, but it could not be sent').waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
   test('its announcement isolates a name written from the right, and stays while its button has the focus', async () => {
     const team = await createTeam(world.service)
     const approver = await team.join('approver', 'Amina Otieno')

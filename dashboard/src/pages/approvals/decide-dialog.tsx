@@ -5,7 +5,7 @@ import { usePeople } from '../../api/names.ts'
 import { api, approvalQuery, inWorkspace, passkeysQuery, rowsOf, type Schemas } from '../../api/queries.ts'
 import { approvalSubject, type Choice, digestOfText, factsToSee, subjectWords } from '../../lib/approval-subject.ts'
 import { chooseNotify } from '../../lib/choices.ts'
-import { decidedWords, effectOfChoice } from '../../lib/decision-effect.ts'
+import { decidedWords, effectOfChoice, outcomeOf } from '../../lib/decision-effect.ts'
 import { rich, t } from '../../lib/language.ts'
 import { capitalized, shortMoney, sumMinor } from '../../lib/words.ts'
 import { hasPasskeys, signWithPasskey } from '../../passkey/passkey.ts'
@@ -142,8 +142,8 @@ export const DecideDialog = ({ approvals, choice, onDecided, onClose }: Props) =
 
 /** "2 payments approved"; counts approvals that need another decision separately. */
 const bulkWords = (approvals: readonly Approval[]): string => {
-  return (['approved', 'rejected', 'pending'] as const)
-    .map((outcome) => ({ outcome, count: approvals.filter(({ status }) => status === outcome).length }))
+  return (['approved', 'failed', 'rejected', 'pending'] as const)
+    .map((outcome) => ({ outcome, count: approvals.filter((approval) => outcomeOf(approval) === outcome).length }))
     .filter(({ count }) => count > 0)
     .map(({ outcome, count }) => t(`bulk.${outcome}`, { count }))
     .join('. ')
@@ -158,8 +158,9 @@ export const useAfterDecision = () => {
     if (approvals.some(({ status }) => status !== 'rejected')) chooseNotify({ approved: true })
     for (const name of ['inbox', 'approvals', 'payments', 'payment']) void client.invalidateQueries({ queryKey: [name] })
     const [only] = approvals
-    if (approvals.length > 1) announce(bulkWords(approvals))
-    else if (only) announce(decidedWords(only))
+    const tone = approvals.some((approval) => outcomeOf(approval) === 'failed') ? 'bad' : 'good'
+    if (approvals.length > 1) announce(bulkWords(approvals), tone)
+    else if (only) announce(decidedWords(only), tone)
   }
 }
 

@@ -5,7 +5,7 @@ import { hasCode } from '../../api/error.ts'
 import { accountQuery, api, approvalMessageQuery, inWorkspace, type Schemas, workspacesQuery } from '../../api/queries.ts'
 import { approvalSubject, readSignedText, titleOfText } from '../../lib/approval-subject.ts'
 import { chooseNotify } from '../../lib/choices.ts'
-import { decidedWords } from '../../lib/decision-effect.ts'
+import { decidedWords, outcomeOf } from '../../lib/decision-effect.ts'
 import { language, t } from '../../lib/language.ts'
 import { hasNoSession } from '../../lib/page-state.ts'
 import { useNow } from '../../lib/time.ts'
@@ -56,10 +56,10 @@ export const PublicApprovalPage = ({ id }: { id: string }) => {
   )
 }
 
-const Result = ({ title, isGood, words }: { title: string; isGood: boolean; words: string }) => (
+const Result = ({ title, tone, words }: { title: string; tone: 'good' | 'bad' | 'plain'; words: string }) => (
   <div className="stack-xs">
     <h2>{title}</h2>
-    <Notice tone={isGood ? 'good' : 'plain'} live>
+    <Notice tone={tone} live>
       {words}
     </Notice>
   </div>
@@ -80,12 +80,13 @@ const PublicApproval = ({ id, text, account, own }: Props) => {
     refresh()
   }
   const result = decided && decided.status !== 'pending' ? decided.status : status
+  const isFailed = decided !== null && outcomeOf(decided) === 'failed'
   return (
     <>
       {(result !== 'pending' || decided) && (
         <Result
           title={result === 'pending' ? tLink('approval_recorded') : t(`status.${result}`)}
-          isGood={result === 'pending' || result === 'approved'}
+          tone={isFailed ? 'bad' : result === 'pending' || result === 'approved' ? 'good' : 'plain'}
           words={decided ? `${decidedWords(decided)}.` : t(`result.${status === 'pending' ? 'approved' : status}`)}
         />
       )}
