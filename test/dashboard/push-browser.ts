@@ -13,17 +13,17 @@ export type PagePush = {
   press: (tag: string) => Promise<string>
 }
 
-/** A script for pages: a browser whose push service answers with this subscription. */
+/** A script for pages: a browser whose push service answers with this subscription, which outlives the page. */
 export const subscribing = (subscription: PushBrowser['subscription']): string => `{
-  let current = null
-  PushManager.prototype.getSubscription = async () => current
+  const subscription = {
+    toJSON: () => ({ ...${JSON.stringify(subscription)}, expirationTime: null }),
+    unsubscribe: async () => { sessionStorage.removeItem('subscribed'); return true },
+  }
+  PushManager.prototype.getSubscription = async () => (sessionStorage.getItem('subscribed') ? subscription : null)
   PushManager.prototype.subscribe = async ({ applicationServerKey }) => {
     window.subscribedBy = applicationServerKey
-    current = {
-      toJSON: () => ({ ...${JSON.stringify(subscription)}, expirationTime: null }),
-      unsubscribe: async () => { current = null; return true },
-    }
-    return current
+    sessionStorage.setItem('subscribed', 'yes')
+    return subscription
   }
 }`
 

@@ -58,12 +58,15 @@ export const useShortcuts = (shortcuts: Shortcuts): void => {
   })
 }
 
+/** A subscription to push notifications, with the session and the service's key that it ends with. */
+export type PushChoice = { account: string; id: string; session?: string; key?: string }
+
 /** Ways in which this browser announces new approvals. */
 export type NotifyChoices = {
   toast: boolean
   badge: boolean
   /** Account and subscription that get push notifications in this browser. Null: off. */
-  push: { account: string; id: string } | null
+  push: PushChoice | null
   /** Whether a person has approved in this browser. Push notifications are offered only then, and until `asked`. */
   approved: boolean
   asked: boolean

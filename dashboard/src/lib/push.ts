@@ -1,4 +1,4 @@
-import { api } from '../api/queries.ts'
+import { api, everyPage, parametersOf } from '../api/queries.ts'
 import { chooseNotify, notifyChoices } from './choices.ts'
 
 const worker = '/push-worker.js'
@@ -21,14 +21,24 @@ const subscribe = async (key: string): Promise<PushSubscriptionJSON> => {
   return (await made).toJSON()
 }
 
+/** Session and service key: the end of either ends a subscription. */
+const readTerms = async (): Promise<{ session: string; key: string }> => {
+  const sessions = everyPage(
+    (cursor) => api.GET('/v1/accounts/me/sessions', { query: parametersOf({ limit: 100, cursor }) }),
+    (read) => read.some(({ current }) => current),
+  )
+  const { public_key: key } = await api.GET('/v1/push/key')
+  return { session: (await sessions).find(({ current }) => current)?.id ?? '', key }
+}
+
 /** Asks for permission if the browser has not asked yet. False: the person or the browser refused. */
 export const switchPushOn = async (account: string): Promise<boolean> => {
   if ((await Notification.requestPermission()) !== 'granted') return false
-  const { public_key: key } = await api.GET('/v1/push/key')
-  const { endpoint = '', keys } = await subscribe(key)
+  const terms = await readTerms()
+  const { endpoint = '', keys } = await subscribe(terms.key)
   const body = { endpoint, keys: { p256dh: keys?.p256dh ?? '', auth: keys?.auth ?? '' } }
   const { id } = await api.POST('/v1/accounts/me/push-subscriptions', { body })
-  chooseNotify({ push: { account, id }, asked: true })
+  chooseNotify({ push: { account, id, ...terms }, asked: true })
   return true
 }
 
@@ -44,10 +54,13 @@ export const switchPushOff = async (id: string): Promise<void> => {
   if (notifyChoices.get().push?.id === id) await forgetPush()
 }
 
-/** Restores push notifications for the same person, if the end of an earlier session stopped them. */
-export const keepPush = async (account: string): Promise<void> => {
+/** Restores push notifications that ended by themselves. Ends them here if the person switched them off in another browser. */
+export const restorePush = async (account: string): Promise<void> => {
   const { push } = notifyChoices.get()
   if (push?.account !== account || !canPush() || Notification.permission !== 'granted') return
   const { data } = await api.GET('/v1/accounts/me/push-subscriptions')
-  if (!data.some(({ id }) => id === push.id)) await switchPushOn(account)
+  if (data.some(({ id }) => id === push.id)) return
+  const { session, key } = await readTerms()
+  const isSwitchedOff = session === push.session && key === push.key && (await subscriptionHere())
+  await (isSwitchedOff ? forgetPush() : switchPushOn(account))
 }

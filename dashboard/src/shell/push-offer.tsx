@@ -7,8 +7,8 @@ import { useSession } from './session.tsx'
 // Loads on demand: few pages need this code.
 const PushAsk = laterPart(async () => (await import('../pages/account/push-devices.tsx')).PushAsk)
 
-const keep = async (account: string): Promise<void> => {
-  if (notifyChoices.get().push) await (await import('../lib/push.ts')).keepPush(account)
+const restore = async (account: string): Promise<void> => {
+  if (notifyChoices.get().push) await (await import('../lib/push.ts')).restorePush(account)
 }
 
 /** Push notifications in this browser: restored at sign-in, and offered once, after the first approval in this browser. */
@@ -17,7 +17,7 @@ export const PushOffer = () => {
   const { approved, asked, push } = useStore(notifyChoices)
   useEffect(() => {
     // A failure is retried when the next page loads.
-    keep(account.id).catch(() => undefined)
+    restore(account.id).catch(() => undefined)
   }, [account.id])
   if (!approved || asked || push) return null
   return <PushAsk />

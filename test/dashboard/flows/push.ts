@@ -124,6 +124,26 @@ export const pushFlows = (world: World): void => {
     await close()
   })
 
+  test('notices that were switched off in another browser stay off', async () => {
+    const approver = await signIn(world.service.api)
+    const { context } = await visitAs(world, approver)
+    await context.grantPermissions(['notifications'])
+    const page = await context.newPage()
+    await page.addInitScript(subscribing(pushes.browser().subscription))
+    await page.goto('/account')
+    await page.getByRole('button', { name: 'Switch on in this browser' }).click()
+    await page.getByRole('button', { name: /^Switch off/ }).waitFor()
+    const other = await signIn(world.service.api, approver.wallet)
+    const subscriptions = async () => (await other.api.get('/v1/accounts/me/push-subscriptions')).body.data
+    const [{ id }] = await subscriptions()
+    expect((await other.api.delete(`/v1/accounts/me/push-subscriptions/${id}`)).status).toBe(200)
+    await page.reload()
+    const chosen = async () => JSON.parse(await page.evaluate("localStorage.getItem('notify')")).push
+    await expect.poll(async () => [(await chosen())?.id !== id, await subscriptions()]).toEqual([true, []])
+    expect(await chosen()).toBeNull()
+    await context.close()
+  })
+
   test('a browser that blocks notices says how to allow them', async () => {
     const { page, context, close } = await visitAs(world, (await world.household()).person)
     await context.clearPermissions()
