@@ -178,8 +178,8 @@ export type BeneficiaryFilters = Filters<'/v1/beneficiaries'>
 /** The service searches, because a workspace may have thousands of beneficiaries. */
 export const beneficiariesQuery = (filters: BeneficiaryFilters, limit = 50) =>
   listing(['beneficiaries', filters, limit], '/v1/beneficiaries', { ...filters, limit }, steady)
-/** Beneficiaries that one key or agent created or renamed, archived ones included. */
-export const madeByQuery = (grantId: string) => beneficiariesQuery({ made_by_grant_id: grantId, status: 'all' }, 100)
+/** Beneficiaries that one key or agent created or renamed. */
+export const madeByQuery = (grantId: string, status?: 'all') => beneficiariesQuery({ made_by_grant_id: grantId, status }, 100)
 const beneficiaries = (key: QueryKey, query: Query<'/v1/beneficiaries', 'get'>) =>
   reading(['beneficiaries', ...key], '/v1/beneficiaries', { query })
 export const newestBeneficiariesQuery = beneficiaries(['newest'], { limit: 100, status: 'all' })
@@ -195,9 +195,9 @@ export const nameChecksQuery = (id: string) =>
 
 export const policiesQuery = (status: 'active' | 'all') =>
   listing(['policies', status], '/v1/spending-policies', { status, limit: 100 })
-/** Policies that one key or agent created or changed. A workspace has at most a hundred active ones. */
-export const policiesMadeByQuery = (grantId: string) =>
-  listing(['policies', 'made-by', grantId], '/v1/spending-policies', { made_by_grant_id: grantId, status: 'all', limit: 100 })
+/** Policies that one key or agent created or changed. */
+export const policiesMadeByQuery = (grantId: string, status: 'active' | 'all') =>
+  listing(['policies', 'made-by', grantId, status], '/v1/spending-policies', { made_by_grant_id: grantId, status, limit: 100 })
 export const policyQuery = (id: string) => byId(['policy', id], '/v1/spending-policies/{id}', id)
 
 export const mandatesQuery = listing(['mandates'], '/v1/intent-mandates', {})

@@ -353,6 +353,34 @@ export const developerFlows = (world: World): void => {
     await close()
   })
 
+  test('everything that a key created is archived together, however much it is', async () => {
+    const person = await signIn(world.service.api)
+    const bot = await createKey(person, { name: 'Stolen bot' })
+    for (let chunk = 0; chunk < 5; chunk += 1)
+      await Promise.all(
+        Array.from({ length: 21 }, (_, index) =>
+          newBeneficiary(bot.api, {
+            display_name: `Payee ${index}`,
+            destination: `2547${String(22_000_000 + chunk * 21 + index)}`,
+          }),
+        ),
+      )
+    const left = async () => (await person.api.get(`/v1/beneficiaries?made_by_grant_id=${bot.grantId}`)).body.data
+    // Archived ones, though newer, leave no room to hide the others.
+    for (const { id } of (await left()).slice(0, 2)) await person.api.delete(`/v1/beneficiaries/${id}`)
+    const { page, complaints, close } = await visitAs(world, person)
+    for (const path of [`/beneficiaries?made_by=${bot.grantId}`, `/agents/${bot.grantId}`]) {
+      await page.goto(path)
+      await page.getByRole('button', { name: 'Archive 103 beneficiaries' }).waitFor()
+    }
+    await page.getByRole('button', { name: 'Archive 103 beneficiaries' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Archive all' }).click()
+    await page.getByText('103 beneficiaries archived').waitFor()
+    expect(await left()).toEqual([])
+    expect(complaints).toEqual([])
+    await close()
+  })
+
   test('events appear in the log as they happen', async () => {
     const { page, person } = await logs.at('/developers/events')
     await page.getByText('Live', { exact: true }).waitFor()

@@ -71,7 +71,7 @@ const useAgentTimeline = ({ id: grantId, created_at: createdAt }: { id: string; 
     sourceOf(useInfiniteQuery({ ...refusalsQuery({ grant_id: grantId }, pageSize), enabled: pays }), (refusals) =>
       refusals.map((refusal) => ({ key: refusal.id, at: refusal.created_at, kind: 'refusal', refusal })),
     ),
-    sourceOf(useInfiniteQuery({ ...madeByQuery(grantId), enabled: can('beneficiary.read') }), (beneficiaries) =>
+    sourceOf(useInfiniteQuery({ ...madeByQuery(grantId, 'all'), enabled: can('beneficiary.read') }), (beneficiaries) =>
       beneficiaries.map((beneficiary) => {
         const created = beneficiary.created_by.grant_id === grantId
         return {
@@ -83,7 +83,7 @@ const useAgentTimeline = ({ id: grantId, created_at: createdAt }: { id: string; 
         }
       }),
     ),
-    sourceOf(useInfiniteQuery({ ...policiesMadeByQuery(grantId), enabled: can('policy.read') }), (policies) =>
+    sourceOf(useInfiniteQuery({ ...policiesMadeByQuery(grantId, 'all'), enabled: can('policy.read') }), (policies) =>
       policies.map((policy) => {
         const created = policy.created_by.grant_id === grantId
         return { key: policy.id, at: created ? policy.created_at : policy.updated_at, kind: 'policy', policy, created }

@@ -1,7 +1,7 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { api, madeByQuery, policiesMadeByQuery, rowsOf, type Schemas } from '../../api/queries.ts'
+import { api, type Listed, madeByQuery, policiesMadeByQuery, rowsOf, type Schemas } from '../../api/queries.ts'
+import { useEvery } from '../../api/use-every.ts'
 import { t } from '../../lib/language.ts'
 import { useSession } from '../../shell/session.tsx'
 import { ConfirmButton } from '../../ui/form.tsx'
@@ -84,11 +84,23 @@ export const MadeBeneficiariesActs = ({ made, label = t('key_or_agent') }: ActsP
   )
 }
 
+/** All rows of a list. Empty until every page is read, because an action on all of them must not leave any out. */
+const useAll = <Row,>(query: Listed<Row>): Row[] => {
+  const list = useEvery(query)
+  return list.hasNextPage ? [] : rowsOf(list)
+}
+
+/** Beneficiaries that the grant created or renamed and that are not archived. */
+export const useMadeBeneficiaries = (grantId: string): Beneficiary[] => {
+  const { can } = useSession()
+  return useAll({ ...madeByQuery(grantId), enabled: can('beneficiary.read') })
+}
+
 /** Active policies that the grant created. Leaves out policies that the grant only changed. */
 export const useMadePolicies = (grantId: string | null): Schemas['SpendingPolicy'][] => {
   const { can } = useSession()
-  const made = useInfiniteQuery({ ...policiesMadeByQuery(grantId ?? ''), enabled: grantId !== null && can('policy.read') })
-  return rowsOf(made).filter(({ status, created_by: maker }) => status === 'active' && maker.grant_id === grantId)
+  const made = useAll({ ...policiesMadeByQuery(grantId ?? '', 'active'), enabled: grantId !== null && can('policy.read') })
+  return made.filter(({ created_by: maker }) => maker.grant_id === grantId)
 }
 
 type PoliciesProps = Pick<AllProps, 'onChanged' | 'label'> & { made: readonly Schemas['SpendingPolicy'][]; by: string }
@@ -109,8 +121,7 @@ export const ArchiveMadePolicies = ({ made, by, ...rest }: PoliciesProps) => (
 /** Beneficiaries and policies of an agent that are not archived, to review, confirm or archive together. */
 export const MadeByAgent = ({ grantId, label }: { grantId: string; label: string }) => {
   const { can } = useSession()
-  const payees = useInfiniteQuery({ ...madeByQuery(grantId), enabled: can('beneficiary.read') })
-  const beneficiaries = rowsOf(payees).filter(({ status }) => status !== 'archived')
+  const beneficiaries = useMadeBeneficiaries(grantId)
   const policies = useMadePolicies(grantId)
   if (beneficiaries.length + policies.length === 0) return null
   return (

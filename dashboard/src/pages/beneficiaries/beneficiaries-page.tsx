@@ -1,6 +1,5 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { type BeneficiaryFilters, beneficiariesQuery, madeByQuery, rowsOf, type Schemas } from '../../api/queries.ts'
+import { type BeneficiaryFilters, beneficiariesQuery, type Schemas } from '../../api/queries.ts'
 import { useDebounced, useFilters } from '../../lib/drafts.ts'
 import { t } from '../../lib/language.ts'
 import { railFacts } from '../../lib/rails.ts'
@@ -9,7 +8,7 @@ import { Button, NewLink, ToggleChip } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Item, List } from '../../ui/listing.tsx'
 import { Badge, Empty, Notice, Page, StatusBadge } from '../../ui/page.tsx'
-import { MadeBeneficiariesActs } from '../agents/made-by-agent.tsx'
+import { MadeBeneficiariesActs, useMadeBeneficiaries } from '../agents/made-by-agent.tsx'
 import { tPayee } from './texts.ts'
 
 type Beneficiary = Schemas['Beneficiary']
@@ -37,7 +36,7 @@ const Row = ({ beneficiary }: { beneficiary: Beneficiary }) => (
 /** Beneficiaries of one key or agent, to confirm or archive together. */
 const MadeByGrant = ({ grantId }: { grantId: string }) => {
   const { can } = useSession()
-  const made = rowsOf(useInfiniteQuery(madeByQuery(grantId))).filter(({ status }) => status !== 'archived')
+  const made = useMadeBeneficiaries(grantId)
   return (
     <Notice tone="info" title={tPayee('by_one')}>
       <div className="stack-s">
