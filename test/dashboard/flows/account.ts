@@ -53,6 +53,10 @@ export const accountFlows = (world: World): void => {
     await page.getByLabel('The balance is too low for scheduled payments').uncheck()
     await page.getByLabel('Language').selectOption('Kiswahili')
     await expect.poll(settings).toMatchObject({ balance: { email: false }, lists: { email: true }, language: 'sw' })
+    // A switch sends its own value alone: another one was changed elsewhere meanwhile.
+    await api.patch('/v1/accounts/me/notification-settings', { approvals: { email: false } })
+    await page.getByLabel('Notify your devices too').uncheck()
+    await expect.poll(settings).toMatchObject({ approvals: { push: false, email: false } })
     await page.reload()
     await expect.poll(() => page.getByLabel('Language').inputValue()).toBe('sw')
     expect(await page.getByLabel('The balance is too low for scheduled payments').isChecked()).toBe(false)

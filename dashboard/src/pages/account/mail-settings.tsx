@@ -19,7 +19,9 @@ export const MailSettings = () => {
   if (!data) return <Card title={t('notifications')}>{error ? <Failure error={error} /> : <SkeletonRows rows={3} />}</Card>
   const { addresses, delivery } = data
   // Shows a choice immediately, before the service answers.
-  const { approvals, language, ...told } = { ...data, ...(save.isPending && save.variables) }
+  const chosen = save.isPending ? save.variables : {}
+  const { language, ...told } = { ...data, ...chosen }
+  const approvals = { ...data.approvals, ...chosen.approvals }
   const refused = addresses.filter(({ refused_at: at }) => at !== null)
   return (
     <Card
@@ -49,13 +51,13 @@ export const MailSettings = () => {
         label={tAccount('mails.approvals')}
         hint={tAccount('mails.approvals_hint')}
         value={approvals.email ?? true}
-        onChange={(email) => save.mutate({ approvals: { ...data.approvals, email } })}
+        onChange={(email) => save.mutate({ approvals: { email } })}
       />
       <CheckField
         label={tAccount('mails.devices')}
         hint={tAccount('mails.devices_hint')}
         value={approvals.push ?? true}
-        onChange={(push) => save.mutate({ approvals: { ...data.approvals, push } })}
+        onChange={(push) => save.mutate({ approvals: { push } })}
       />
       {topics.map((topic) => (
         <CheckField
