@@ -5,7 +5,8 @@ import { newId } from '../../../src/lib/ids.ts'
 import { approvalMessage } from '../../../src/modules/payments/approvals/message.ts'
 import { warningText } from '../../../src/policy/explain.ts'
 import type { Warning } from '../../../src/policy/types.ts'
-import { newWallet } from '../../harness/people.ts'
+import { fund, newBeneficiary } from '../../harness/money.ts'
+import { newWallet, signIn } from '../../harness/people.ts'
 import { createHousehold, type Household } from '../household.ts'
 import { takeScreenshots } from '../screenshots.ts'
 import { createTeam } from '../team.ts'
@@ -94,6 +95,33 @@ export const approvalLinkFlows = (world: World): void => {
     await page.getByRole('heading', { name: 'Rejected' }).waitFor()
     await expect.poll(() => statusOf(home)).toBe('rejected')
     expect(wallet.signed).toEqual([])
+    await close()
+  })
+
+  test('a rejection is signed over the current text: one that changed while the page was open is read again', async () => {
+    world.service.clock.set(new Date())
+    const person = await signIn(world.service.api)
+    await fund(world.service, person, 1_000_000n)
+    const payee = await newBeneficiary(person.api, { display_name: 'Wanjiru Kamau' })
+    await person.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '1' })
+    await world.service.settle()
+    const paid = await person.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '45000' })
+    const { page, wallet, close } = await visit(world, { wallets: [person.wallet] })
+    await page.goto(`/approve/${paid.body.approval_id}`)
+    await page.getByRole('button', { name: 'Reject with Test Wallet' }).waitFor()
+    const renewed = page.waitForResponse(
+      async (answer) => answer.url().endsWith('decision=reject') && (await answer.text()).includes('JANE D**'),
+    )
+    // The rail is asked for a name once a minute at most.
+    world.service.clock.advance(60)
+    world.service.sandbox.rules.add({ effect: 'name_other', times: 1, delay_ms: 0 })
+    await person.api.post(`/v1/beneficiaries/${payee}/verify`)
+    await world.service.settle()
+    await renewed
+    await page.getByText(/^JANE D/).waitFor()
+    await page.getByRole('button', { name: 'Reject with Test Wallet' }).click()
+    await page.getByRole('heading', { name: 'Rejected' }).waitFor()
+    expect(wallet.signed).toHaveLength(1)
     await close()
   })
 

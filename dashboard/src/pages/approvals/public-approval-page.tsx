@@ -120,8 +120,15 @@ type WaysProps = Props & { onDecided: (approval: Approval) => void; refresh: () 
 /** Every way to decide. The buttons of the preferred way stay in view. */
 const Ways = ({ id, text, account, own, onDecided, refresh }: WaysProps) => {
   const wallets = useWallets()
-  const reject = useQuery(approvalMessageQuery(id, 'reject'))
-  const signing = { id, messages: { approve: text.message, reject: reject.data?.message }, onDecided }
+  const seen = own.found?.approval
+  const reject = useQuery({
+    ...approvalMessageQuery(id, 'reject'),
+    enabled: !own.isPending && !seen,
+    // The text may change while it is shown, as the text of an approval may.
+    refetchInterval: 5000,
+  })
+  const messages = { approve: text.message, reject: seen ? seen.signing.reject : reject.data?.message }
+  const signing = { id, messages, onDecided }
   if (own.isPending) return <SkeletonText width="100%" height={88} />
   if (own.found && account)
     return (
