@@ -120,7 +120,7 @@ const Review = ({ list, draft }: { list: PaymentList; draft: ReturnType<typeof u
   const onChange = (changed: PaymentList) => draft.set({ list: changed })
   const [, navigate] = useLocation()
   const keyed = useIdempotencyKey()
-  const [meant, setMeant] = useState(false)
+  const [meantFor, setMeantFor] = useState('')
   const { currency } = useSession().account.balance
   const due = readSendTime(time)
   const options = {
@@ -128,6 +128,7 @@ const Review = ({ list, draft }: { list: PaymentList; draft: ReturnType<typeof u
     ...('at' in due && due.at !== null && { execute_at: due.at }),
   }
   const asked = JSON.stringify([list, options])
+  const repeats = { meant: meantFor === asked, onMeant: () => setMeantFor(asked) }
   const checked = (some: PaymentList) => attempt(some, currency, (body) => paymentLists.check(body, options))
   const refused = async (refusal: Refusal): Promise<Checked> => ({
     ...{ asked, preview: null, error: refusal.error },
@@ -142,7 +143,7 @@ const Review = ({ list, draft }: { list: PaymentList; draft: ReturnType<typeof u
   })
   const pay = useMutation({
     mutationFn: async (): Promise<Checked | null> => {
-      const paid = { ...options, ...(meant && { duplicates_intended: true }) }
+      const paid = { ...options, ...(repeats.meant && { duplicates_intended: true }) }
       const done = await attempt(list, currency, (body) =>
         paymentLists.pay(body, paid, keyed([body, paid]).headers['Idempotency-Key']),
       )
@@ -159,7 +160,7 @@ const Review = ({ list, draft }: { list: PaymentList; draft: ReturnType<typeof u
   const preview = last?.asked === asked ? last.preview : null
   const faults = last?.faults ?? []
   const busy = check.isPending || pay.isPending
-  const asks = preview?.items.some(({ looks_like: earlier }) => earlier !== null) && !meant
+  const asks = preview?.items.some(({ looks_like: earlier }) => earlier !== null) && !repeats.meant
   const ready = 'at' in due && !asks && listProblem(list) === null
   return (
     <Form
@@ -195,11 +196,9 @@ const Review = ({ list, draft }: { list: PaymentList; draft: ReturnType<typeof u
             hint={tList('name.hint')}
           />
           <SendLater value={time} onChange={(chosen) => draft.set({ time: chosen })} />
-          {preview && <ListPreview list={list} preview={preview} meant={meant} onMeant={() => setMeant(true)} />}
+          {preview && <ListPreview list={list} preview={preview} {...repeats} />}
           {preview && <Failure error={last?.error} />}
-          {last && !last.preview && (
-            <ListFaults list={list} error={last.error} faults={faults} meant={meant} onMeant={() => setMeant(true)} />
-          )}
+          {last && !last.preview && <ListFaults list={list} error={last.error} faults={faults} {...repeats} />}
         </Card>
         <BatchRows
           list={list}
