@@ -59,6 +59,20 @@ export const loseFirstAnswer = async (page: Page, path: string): Promise<void> =
   )
 }
 
+/** Pages of one row stand for pages of a hundred. */
+export const pagesOfOne = async (page: Page, path: string): Promise<void> => {
+  await page.route(
+    ({ pathname }) => pathname === path,
+    (route) =>
+      route.continue({
+        url: route
+          .request()
+          .url()
+          .replace(/limit=\d+/, 'limit=1'),
+      }),
+  )
+}
+
 /** Prints the page's text, which explains most failures. */
 export const showOnFailure = (page: Page): void =>
   onTestFailed(async () => {

@@ -8,6 +8,7 @@ import { useSession } from '../shell/session.tsx'
 import {
   api,
   banksQuery,
+  everyPage,
   inWorkspace,
   namedBeneficiariesQuery,
   newestBeneficiariesQuery,
@@ -16,16 +17,10 @@ import {
   searchedBeneficiariesQuery,
 } from './queries.ts'
 
-const membersOf = async (workspaceId: string): Promise<Member[]> => {
-  const members: Member[] = []
-  for (let cursor: string | undefined; ; ) {
-    const query = parametersOf({ limit: 100, cursor })
-    const page = await api.GET('/v1/workspaces/current/members', { query, ...inWorkspace(workspaceId) })
-    members.push(...page.data)
-    if (page.next_cursor === null) return members
-    cursor = page.next_cursor
-  }
-}
+const membersOf = (workspaceId: string): Promise<Member[]> =>
+  everyPage((cursor) =>
+    api.GET('/v1/workspaces/current/members', { query: parametersOf({ limit: 100, cursor }), ...inWorkspace(workspaceId) }),
+  )
 
 /**
  * Names of accounts, from the members of the given workspaces. Default: this workspace. The members are loaded when a page asks

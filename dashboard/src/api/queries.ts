@@ -90,7 +90,12 @@ export const accountQuery = reading(['account'], '/v1/accounts/me')
 export const workspaceQuery = reading(['workspace'], '/v1/workspaces/current')
 /** Whether this person administers the service. Loaded once, until the document is reloaded. */
 export const credentialQuery = { ...reading(['credential'], '/v1/credentials/current'), ...forEver }
-export const workspacesQuery = reading(['workspaces'], '/v1/workspaces', { query: { limit: 100 } })
+export const workspacesQuery = queryOptions({
+  queryKey: ['workspaces'],
+  queryFn: async () => ({
+    data: await everyPage((cursor) => api.GET('/v1/workspaces', { query: parametersOf({ limit: 100, cursor }) })),
+  }),
+})
 export const passkeysQuery = listing(['passkeys'], '/v1/accounts/me/passkeys', { limit: 100 })
 export const pushSubscriptionsQuery = reading(['push subscriptions'], '/v1/accounts/me/push-subscriptions', {
   query: { limit: 100 },
@@ -184,11 +189,14 @@ const beneficiaries = (key: QueryKey, query: Query<'/v1/beneficiaries', 'get'>) 
   reading(['beneficiaries', ...key], '/v1/beneficiaries', { query })
 export const newestBeneficiariesQuery = beneficiaries(['newest'], { limit: 100, status: 'all' })
 export const searchedBeneficiariesQuery = (q: string) => beneficiaries(['search', q], { q, limit: 20, status: 'active' })
-/** Reads nothing if `ids` is empty. */
-export const namedBeneficiariesQuery = (ids: readonly string[]) => ({
-  ...beneficiaries(['named', [...ids].sort()], { id: ids.slice(0, 100), limit: 100 }),
-  enabled: ids.length > 0,
-})
+/** Reads nothing if `ids` is empty, and at most a hundred. */
+export const namedBeneficiariesQuery = (ids: readonly string[]) => {
+  const unique = [...new Set(ids)].sort()
+  return {
+    ...beneficiaries(['named', unique], { id: unique.slice(0, 100), limit: 100 }),
+    enabled: unique.length > 0,
+  }
+}
 export const beneficiaryQuery = (id: string) => byId(['beneficiary', id], '/v1/beneficiaries/{id}', id)
 export const nameChecksQuery = (id: string) =>
   byId(['beneficiary', id, 'name-checks'], '/v1/beneficiaries/{id}/verifications', id)
@@ -204,7 +212,7 @@ export const mandatesQuery = listing(['mandates'], '/v1/intent-mandates', {})
 export const mandateQuery = (id: string) => byId(['mandate', id], '/v1/intent-mandates/{id}', id)
 export const topupQuery = (id: string) => byId(['topup', id], '/v1/topups/{id}', id)
 
-export const apiKeysQuery = listing(['api-keys'], '/v1/accounts/me/api-keys', {})
+export const apiKeysQuery = listing(['api-keys'], '/v1/accounts/me/api-keys', { limit: 100 })
 export const grantsQuery = listing(['grants', 'own'], '/v1/accounts/me/grants', { limit: 100 })
 export const grantQuery = (id: string) => byId(['grant', id], '/v1/accounts/me/grants/{id}', id)
 export const grantEventsQuery = listing(['grants', 'events'], '/v1/notifications', { type: ['grant.*'], limit: 100 })
@@ -298,7 +306,7 @@ const by =
     const { 'Idempotency-Key': idempotencyKey, ...others } = headers ?? {}
     const key = idempotencyKey !== undefined && { idempotencyKey }
     const sent = body !== undefined && { body: withoutIsolation(body) }
-    const asked = { ...(path && { path }), ...(query && { query }) }
+    const asked = { ...(path && { path }), ...(query && { query: withoutIsolation(query) }) }
     const answer = await shown(payments.call(method as M & MethodOf<P>, route, { ...asked, ...sent, ...key, headers: others }))
     // A receipt must stay unchanged, because it is verified byte for byte.
     return route.endsWith('/receipt') ? answer : isolateTexts(answer)

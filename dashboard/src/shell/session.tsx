@@ -8,9 +8,7 @@ import {
   api,
   chooseWorkspace,
   chosenWorkspace,
-  everyPage,
   inWorkspace,
-  parametersOf,
   type Schemas,
   workspaceQuery,
   workspacesQuery,
@@ -54,19 +52,6 @@ export const useSession = (): Session => {
 export const permissionsOf = ({ status, role }: Schemas['WorkspaceView']['membership']): ReadonlySet<Permission> =>
   effectivePermissions(status === 'active' ? role : null, null)
 
-/** The account's personal workspace, which always admits it. */
-const personalQuery = (accountId: string | undefined) => {
-  const isPersonal = ({ workspace }: Schemas['WorkspaceView']) =>
-    workspace.kind === 'personal' && workspace.owning_account_id === accountId
-  return {
-    queryKey: ['workspaces', 'personal', accountId],
-    queryFn: async () => {
-      const read = (cursor: string | undefined) => api.GET('/v1/workspaces', { query: parametersOf({ limit: 100, cursor }) })
-      return (await everyPage(read, (views) => views.some(isPersonal))).find(isPersonal)
-    },
-  }
-}
-
 /** Shows its children to signed-in people, and redirects others to the sign-in page. */
 export const SignedIn = ({ children }: { children: ReactNode }) => {
   const [location] = useLocation()
@@ -85,11 +70,13 @@ export const SignedIn = ({ children }: { children: ReactNode }) => {
     void client.resetQueries()
   }, [lost, client])
 
-  // A session whose person has left its workspace, or was removed from it, can only choose another one.
+  // A session whose person has left its workspace, or was removed from it, continues in the personal one.
   const left = hasCode(view.error, 'forbidden')
-  const personal = useQuery({ ...personalQuery(account.data?.id), enabled: left && account.data !== undefined })
+  const workspaces = useQuery({ ...workspacesQuery, enabled: left })
   const switchTo = useSwitchWorkspace()
-  const home = left ? personal.data?.workspace : undefined
+  const isPersonal = ({ workspace }: Schemas['WorkspaceView']) =>
+    workspace.kind === 'personal' && workspace.owning_account_id === account.data?.id
+  const home = left ? workspaces.data?.data.find(isPersonal)?.workspace : undefined
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs once, when the workspace is known
   useEffect(() => {
     if (!home) return
@@ -105,7 +92,7 @@ export const SignedIn = ({ children }: { children: ReactNode }) => {
 
   if (stranger || isSignedOut(account.error)) return <Redirect to={signInPath(here, sessionEnded.get())} replace />
   if (!account.data || !view.data) {
-    const error = lost ? null : (account.error ?? (left ? personal.error : view.error))
+    const error = lost ? null : (account.error ?? (left ? workspaces.error : view.error))
     return <ShellFrame>{error && <Failure error={error} onRetry={() => void client.resetQueries()} />}</ShellFrame>
   }
   setPageZone(view.data.workspace.time_zone)

@@ -3,7 +3,7 @@ import { fund, newBeneficiary } from '../../harness/money.ts'
 import { signIn } from '../../harness/people.ts'
 import { createHousehold, type Household } from '../household.ts'
 import { createTeam } from '../team.ts'
-import { follow, openEachApproval, phone, visit, visitAs } from '../visit.ts'
+import { follow, openEachApproval, pagesOfOne, phone, visit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 const statusOf = async (home: Household): Promise<string> =>
@@ -140,11 +140,7 @@ export const approvalFlows = (world: World): void => {
     const approver = await team.join('approver', 'Amina Otieno')
     await team.hold('150000', '230000', '350000')
     const { page, close } = await visitAs(world, approver)
-    // Pages of one approval stand for pages of a hundred.
-    await page.route(
-      ({ pathname }) => pathname === '/v1/approvals',
-      (route) => route.continue({ url: route.request().url().replace('limit=100', 'limit=1') }),
-    )
+    await pagesOfOne(page, '/v1/approvals')
     await page.goto('/approvals')
     await page
       .getByRole('link', { name: /Approvals 3 waiting/ })
@@ -220,6 +216,20 @@ export const approvalFlows = (world: World): void => {
     await page.keyboard.press('Enter')
     await page.getByText('You’re all caught up').waitFor()
     expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('decided approvals are found behind all pending ones', async () => {
+    const team = await createTeam(world.service)
+    const approver = await team.join('approver', 'Amina Otieno')
+    const [first] = await team.hold('150000', '230000', '350000')
+    await team.within(approver).post(`/v1/approvals/${first}/decide`, { decision: 'reject' })
+    await approver.api.put('/v1/workspaces/current', { workspace_id: team.workspaceId })
+    const { page, close } = await visitAs(world, approver)
+    await pagesOfOne(page, '/v1/approvals')
+    await page.goto('/approvals')
+    const decided = page.locator('section', { has: page.getByRole('heading', { name: 'Decided in Savannah Coffee' }) })
+    await decided.getByText('Rejected').waitFor()
     await close()
   })
 
@@ -398,7 +408,7 @@ export const approvalFlows = (world: World): void => {
       .getByRole('dialog')
       .getByRole('button', { name: /^Approve KES/ })
       .click()
-    await page.getByText('1 payment approved. 1 payment approved, but it could not be sent').waitFor()
+    await page.getByText('1 payment approved. 1 payment approved, but not sent').waitFor()
     expect(complaints).toEqual([])
     await close()
   })

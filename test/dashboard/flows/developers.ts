@@ -6,7 +6,7 @@ import { authorizeAgent, authorizePath, newPkce, obtainCode, postForm } from '..
 import { createKey, signIn } from '../../harness/people.ts'
 import { takeScreenshots } from '../screenshots.ts'
 import { createTeam } from '../team.ts'
-import { follow, shareVisit, visitAs } from '../visit.ts'
+import { follow, pagesOfOne, shareVisit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 export const developerFlows = (world: World): void => {
@@ -231,6 +231,23 @@ export const developerFlows = (world: World): void => {
     await expect.poll(async () => (await old.api.get('/v1/accounts/me')).body.error).toBe('api_key_revoked')
   })
 
+  test('the page of a key names no secret that no longer works, and finds its key behind all newer ones', async () => {
+    const person = await signIn(world.service.api)
+    const { grantId } = await createKey(person, { name: 'Kiosk' })
+    const keys = '/v1/accounts/me/api-keys'
+    const [first] = (await person.api.get(keys)).body.data
+    await person.api.post(`${keys}/${first.id}/rotate`, { overlap_seconds: 0 })
+    const { page, close } = await visitAs(world, person)
+    await page.goto(`/agents/${grantId}`)
+    await page.getByRole('button', { name: 'Rotate' }).waitFor()
+    await expect.poll(() => page.getByText('Old key').count()).toBe(0)
+    await createKey(person, { name: 'Newer' })
+    await pagesOfOne(page, keys)
+    await page.reload()
+    await page.getByRole('button', { name: 'Rotate' }).waitFor()
+    await close()
+  })
+
   test('after a lost answer the dialog still asks what it asked: a second press freezes what the first one froze, and does not unfreeze it', async () => {
     const { page, person, complaints } = await shared.at('/agents')
     const { grantId } = await createKey(person, { name: 'Night bot' })
@@ -285,6 +302,32 @@ export const developerFlows = (world: World): void => {
     await page.getByText('2 agents frozen').waitFor()
     const grants: Json[] = (await person.api.get('/v1/accounts/me/grants')).body.data
     expect(grants.map(({ frozen }) => frozen)).toEqual([true, true])
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('an agent that has been there all along is not announced as connected, and is marked as frozen behind all newer ones', async () => {
+    world.service.clock.set(new Date())
+    const person = await signIn(world.service.api)
+    await fund(world.service, person, 1_000_000n)
+    const payee = await newBeneficiary(person.api, { display_name: 'Baraka Stores' })
+    const old = await createKey(person, { name: 'Old bot' })
+    await old.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '30000' })
+    await world.service.settle()
+    await person.api.patch(`/v1/accounts/me/grants/${old.grantId}`, { frozen: true })
+    await createKey(person, { name: 'Newer bot' })
+    const { page, complaints, close } = await visitAs(world, person)
+    await pagesOfOne(page, '/v1/accounts/me/grants')
+    await page.goto('/payments')
+    await page
+      .getByRole('row', { name: /Old bot/ })
+      .getByText('Frozen')
+      .waitFor()
+    await page.goto('/agents')
+    await page.getByRole('link', { name: 'Old bot' }).waitFor()
+    await page.getByText('Waiting for it to connect…').waitFor()
+    await createKey(person, { name: 'Third bot' })
+    await page.getByText('Third bot is connected').waitFor()
     expect(complaints).toEqual([])
     await close()
   })

@@ -1,4 +1,3 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { type ComponentProps, useState } from 'react'
 import { api, grantsQuery, rowsOf, type Schemas, workspaceGrantsQuery } from '../../api/queries.ts'
 import { useEvery } from '../../api/use-every.ts'
@@ -14,8 +13,8 @@ type By = Schemas['Payment']['initiated_by']
 const useIsFrozen = ({ account_id: owner, grant_id: id }: Pick<By, 'account_id' | 'grant_id'>): boolean => {
   const { account, can } = useSession()
   const own = owner === account.id
-  const mine = useInfiniteQuery({ ...grantsQuery, enabled: id !== null && own })
-  const everyone = useInfiniteQuery({ ...workspaceGrantsQuery, enabled: id !== null && !own && can('workspace.manage') })
+  const mine = useEvery({ ...grantsQuery, enabled: id !== null && own })
+  const everyone = useEvery({ ...workspaceGrantsQuery, enabled: id !== null && !own && can('workspace.manage') })
   return rowsOf(own ? mine : everyone).some((grant) => grant.id === id && grant.frozen)
 }
 
@@ -86,6 +85,9 @@ export const isLive = ({ revoked_at: revoked, expires_at: expires }: Schemas['Gr
 const newestUse = (a: Agent, b: Agent): number =>
   Date.parse(b.last_used_at ?? b.created_at) - Date.parse(a.last_used_at ?? a.created_at)
 
+/** Whether pages of a list are still missing. A list that cannot be read has an error instead. */
+const isReading = (list: ReturnType<typeof useEvery>): boolean => !list.isError && (list.isPending || list.hasNextPage)
+
 /** The person's own agents in this workspace. With `all`, every member's agents for a workspace manager. */
 export const useWorkspaceAgents = (all = false) => {
   const { account, workspace, can } = useSession()
@@ -101,7 +103,7 @@ export const useWorkspaceAgents = (all = false) => {
   return {
     own: own.sort(newestUse),
     others: others.sort(newestUse),
-    isPending: mine.isPending || (all && manages && everyone.isPending),
+    isPending: isReading(mine) || (all && manages && isReading(everyone)),
     error: mine.error ?? everyone.error,
     retry: () => void (mine.isError ? mine : everyone).refetch(),
     manages,

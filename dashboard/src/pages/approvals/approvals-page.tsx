@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { usePeople } from '../../api/names.ts'
 import { approvalsQuery, type Schemas } from '../../api/queries.ts'
+import { useEvery } from '../../api/use-every.ts'
 import { type Inbox, type InboxItem, useInbox } from '../../api/use-inbox.ts'
 import { approvalSubject, type Choice, factsToSee, fitsBulk, subjectWords } from '../../lib/approval-subject.ts'
 import { useShortcuts } from '../../lib/choices.ts'
@@ -155,16 +156,20 @@ const Bar = ({ review, items }: { review: Review; items: readonly InboxItem[] })
   )
 }
 
+const isDecided = ({ status }: Approval): boolean => status !== 'pending'
+
 const Decided = () => {
   const { workspace } = useSession()
   const people = usePeople()
   const all = approvalsQuery(undefined)
+  // The newest may all be pending.
+  const { hasNextPage } = useEvery(all, (approvals) => approvals.some(isDecided))
   const none = <Empty icon="clock" title={t('no_decisions')} />
   return (
     <Listing title={t('decided_in', { workspace: workspace.name })} query={all} rows={3} empty={none}>
       {(approvals) => {
-        const decided = approvals.filter(({ status }) => status !== 'pending')
-        if (decided.length === 0) return none
+        const decided = approvals.filter(isDecided)
+        if (decided.length === 0) return hasNextPage ? <SkeletonRows rows={3} /> : none
         return (
           <Rows items={decided}>{(approval) => <InboxRow item={{ approval, workspace }} people={people} named={false} />}</Rows>
         )
@@ -270,6 +275,7 @@ export const useReview = (approvals: readonly Approval[], open: (approval: Appro
     if (!approvals.some(({ id }) => decided.includes(id))) landing.current = null
   }, [deciding, ids])
 
+  const currentOf = (approval: Approval) => approvals.find(({ id }) => id === approval.id) ?? approval
   const decide = (choice: Choice) => {
     const focused = approvals[at()]
     const about = chosen.length > 0 ? chosen : focused ? [focused] : []
@@ -297,7 +303,8 @@ export const useReview = (approvals: readonly Approval[], open: (approval: Appro
     chosen,
     ticked,
     decide,
-    deciding,
+    // Its texts may have changed since the dialog opened, and only the current ones can be decided.
+    deciding: deciding && { ...deciding, approvals: deciding.approvals.map(currentOf) },
     close: () => setDeciding(null),
     decided: () => {
       if (deciding?.next) landing.current = { on: deciding.next, decided: deciding.approvals.map(({ id }) => id) }

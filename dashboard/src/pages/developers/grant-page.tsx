@@ -1,9 +1,10 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { hasCode } from '../../api/error.ts'
 import { useBeneficiaries } from '../../api/names.ts'
 import { api, apiKeysQuery, grantQuery, rowsOf, type Schemas } from '../../api/queries.ts'
+import { useEvery } from '../../api/use-every.ts'
 import { t } from '../../lib/language.ts'
 import { type Controls, type ControlsDraft, controlsOfDraft, draftOfControls, raisedLimits } from '../../lib/spending-draft.ts'
 import { useSession } from '../../shell/session.tsx'
@@ -24,9 +25,9 @@ const MemberGrantPage = laterPage(async () => (await import('../workspace/member
 type Grant = Schemas['Grant']
 type ApiKey = Schemas['ApiKey']
 
-/** Secrets of a key's grant: one, or two while a rotation overlaps. The newest is the one to rotate. */
+/** Secrets of a key's grant, revoked ones included, newest first. The newest is the one to rotate. */
 const useSecrets = (grant: Grant): ApiKey[] =>
-  rowsOf(useInfiniteQuery({ ...apiKeysQuery, enabled: grant.kind === 'api_key' })).filter((key) => key.grant.id === grant.id)
+  rowsOf(useEvery({ ...apiKeysQuery, enabled: grant.kind === 'api_key' })).filter((key) => key.grant.id === grant.id)
 
 const Ends = ({ of: { key_prefix: start, last_four: end } }: { of: ApiKey }) => (
   <span className="mono">
@@ -43,7 +44,9 @@ const GrantPage = ({ grant }: { grant: Grant }) => {
   const [params] = useSearchParams()
   const raise = params.get('raise')
   const [limits, setLimits] = useState(raise !== null)
-  const [newest, old] = useSecrets(grant)
+  const [newest, ...earlier] = useSecrets(grant)
+  // Works until the overlap of a rotation ends.
+  const old = earlier.find(({ status }) => status === 'active')
   const agent = grant.kind === 'oauth'
   const live = isLive(grant)
   return (
