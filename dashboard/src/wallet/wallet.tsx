@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react'
-import { DeviceError, hasCode, isRecord, isTextChanged } from '../api/error.ts'
+import { ApiError, DeviceError, hasCode, isRecord } from '../api/error.ts'
 import { type Key, t } from '../lib/language.ts'
 import { createStore, useStore } from '../lib/store.ts'
 import { shortAddress } from '../lib/words.ts'
@@ -196,7 +196,7 @@ const WrongAccount = ({ flow }: { flow: WalletFlow }) => {
   const wrong =
     flow.error instanceof WrongAccountError ||
     hasCode(flow.error, 'invalid_signature') ||
-    (hasCode(flow.error, 'conflict') && !isTextChanged(flow.error))
+    (flow.error instanceof ApiError && flow.error.details.reason === 'identity')
   if (!wrong || !flow.wallet || !flow.address) return null
   return (
     <p className="small quiet">

@@ -125,6 +125,23 @@ export const approvalLinkFlows = (world: World): void => {
     await close()
   })
 
+  test('an approval that cannot be read is not said to be another person’s, and a late signature is not blamed on the wallet', async () => {
+    const home = await createHousehold(world.service)
+    const { page, close } = await visitAs(world, home.person)
+    const path = `**/v1/approvals/${home.approvalId}`
+    await page.route(path, (route) => route.abort())
+    await page.goto(`/approve/${home.approvalId}`)
+    await page.getByText('The service could not be reached').waitFor()
+    await expect.poll(() => page.getByText('You can’t decide this with this account.').count()).toBe(0)
+    await home.person.api.post(`/v1/approvals/${home.approvalId}/decide`, { decision: 'reject' })
+    await page.route('**/message?*', (route) => route.abort())
+    await page.getByRole('button', { name: 'Approve with Test Wallet' }).click()
+    await page.getByText('You have already decided differently.').waitFor()
+    await expect.poll(() => page.getByRole('button', { name: 'Choose another account in Test Wallet' }).count()).toBe(0)
+    await page.unrouteAll()
+    await close()
+  })
+
   const messageOf = async (id: string): Promise<string> =>
     (await world.service.api.get(`/v1/approvals/${id}/message`)).body.message
 

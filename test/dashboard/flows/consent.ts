@@ -88,6 +88,10 @@ export const consentFlows = (world: World): void => {
     await page.getByRole('alert').getByText('This code is wrong, has expired or was already used.').waitFor()
     await page.getByText('Enter the code that the device shows now.').waitFor()
     await page.getByLabel('Code').fill(device.user_code.toLowerCase())
+    // The same code is read again after a lost request.
+    await page.route('**/v1/oauth/device/*', (route) => route.abort(), { times: 1 })
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByText('The service could not be reached').waitFor()
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByRole('heading', { name: 'Till wants access to Personal' }).waitFor()
     await page.getByText(device.user_code).waitFor()

@@ -128,12 +128,12 @@ const LinkDialog = ({ onClose }: { onClose: () => void }) => {
   )
 }
 
-type Relying = { mandates: number; decisions: number; isPending: boolean }
+type Relying = { mandates: number; decisions: number; isPending: boolean; error: unknown }
 
 /** Counts the signatures that end with a wallet, in all workspaces: active mandates, and approvals of unsent payments. */
 const useRelying = ({ provider, subject }: Schemas['Identity']): Relying => {
   const isWallet = provider === 'wallet'
-  const { data: workspaces } = useQuery({ ...workspacesQuery, enabled: isWallet })
+  const { data: workspaces, error } = useQuery({ ...workspacesQuery, enabled: isWallet })
   const isSigner = (signer: string | null) => signer?.toLowerCase() === subject.toLowerCase()
   const read = workspaces?.data.map(({ workspace }) => workspace.id) ?? []
   return useQueries({
@@ -147,7 +147,8 @@ const useRelying = ({ provider, subject }: Schemas['Identity']): Relying => {
           .flatMap(({ decisions }) => decisions)
           .filter(({ decision, signer, voided_at: voided }) => decision === 'approve' && voided === null && isSigner(signer))
           .length,
-        isPending: isWallet && (!workspaces || results.some(({ isPending }) => isPending)),
+        isPending: isWallet && !error && (!workspaces || results.some(({ isPending }) => isPending)),
+        error: error ?? results.find(({ isError }) => isError)?.error ?? null,
       }
     },
   })
@@ -190,7 +191,7 @@ type UnlinkProps = {
 
 const Unlink = ({ identity, onUnlinked, onClose }: UnlinkProps) => {
   const [stolen, setStolen] = useState(false)
-  const { mandates, decisions, isPending } = useRelying(identity)
+  const { mandates, decisions, isPending, error } = useRelying(identity)
   return (
     <Confirm
       title={tAccount('unlink.title', { identityName: identityName(identity) })}
@@ -203,6 +204,11 @@ const Unlink = ({ identity, onUnlinked, onClose }: UnlinkProps) => {
     >
       <p>{tAccount(identity.provider === 'wallet' ? 'unlink.wallet_note' : 'unlink.note')}</p>
       {isPending && <p>{tAccount('reading')}</p>}
+      {error !== null && (
+        <TextNotice tone="warn" title={tAccount('unlink.unread')} live>
+          {tAccount('unlink.unread_note')}
+        </TextNotice>
+      )}
       {mandates > 0 && (
         <p>
           {richAccount('unlink.mandates', { count: mandates, link: <Link href="/mandates">{tAccount('see_mandates')}</Link> })}

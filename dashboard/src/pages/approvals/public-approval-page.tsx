@@ -142,7 +142,8 @@ const Ways = ({ id, text, account, own, onDecided, refresh }: WaysProps) => {
       {wallets.length === 0 && <NoWallet />}
       <PasteSignature {...signing} />
       <div className="answer-bar">
-        {account && <p className="quiet small">{tLink('cannot_decide_here')}</p>}
+        <Failure error={own.error} onRetry={own.retry} />
+        {account && !own.error && <p className="quiet small">{tLink('cannot_decide_here')}</p>}
         {wallets.length > 0 && <SignDecision {...signing} />}
         {!account && (
           <LinkButton
@@ -172,7 +173,7 @@ const readIn = async (view: Found['view'], id: string): Promise<Found | null> =>
 }
 
 /** Finds the approval in any of the person's workspaces, and polls while it is pending. */
-const useOwnApproval = (id: string, signedIn: boolean): { found: Found | undefined; isPending: boolean } => {
+const useOwnApproval = (id: string, signedIn: boolean) => {
   const views = useQuery({ ...workspacesQuery, enabled: signedIn })
   const active = views.data?.data.filter(({ membership }) => membership.status === 'active')
   const query = useQuery({
@@ -184,7 +185,13 @@ const useOwnApproval = (id: string, signedIn: boolean): { found: Found | undefin
       return found.find((one) => one !== null) ?? null
     },
   })
-  return { found: query.data ?? undefined, isPending: signedIn && !views.isError && query.isPending }
+  const failed = [views, query].find(({ isError }) => isError)
+  return {
+    found: query.data ?? undefined,
+    isPending: signedIn && !failed && query.isPending,
+    error: failed?.error ?? null,
+    retry: () => void failed?.refetch(),
+  }
 }
 
 type SignedInProps = Pick<Found, 'approval'> & { signing: Signing; onDecided: () => void }

@@ -122,7 +122,7 @@ const matches = ({ payee, mask, amountMinor, reference, row }: BatchLine, text: 
     majorText(amountMinor),
     majorText(amountMinor).replaceAll(',', ''),
     reference,
-    row === null ? null : `row ${row}`,
+    row === null ? null : t('row_at', { at: row }),
   ].some((each) => each?.toLowerCase().includes(text))
 
 const Lines = ({ lines, batch, message }: Props & { lines: readonly Line[] }) => {
@@ -168,9 +168,10 @@ type ComparisonProps = Props & { leaves: readonly string[]; read: readonly Batch
 const Comparison = ({ leaves, read, batch, message }: ComparisonProps) => {
   const root = useQuery({ queryKey: ['merkle-root', batch.id, leaves.length], queryFn: () => merkleRoot(leaves) })
   if (root.isPending) return <Notice title={t('lines.computing')} />
+  if (root.isError) return <Notice tone="warn" title={t('lines.not_computed')} live />
   const inOrder = read.every(({ index }, nth) => index === nth)
   const sums = sumMinor(read.map(({ amountMinor }) => amountMinor)) === batch.total_minor
-  if (root.data && inOrder && sums && message.includes(`Merkle root: ${root.data}`))
+  if (inOrder && sums && message.includes(`Merkle root: ${root.data}`))
     return (
       <TextNotice tone="good" title={t('lines.same')} live>
         {rich('lines.same_note', { root: <span className="mono small">{root.data.slice(0, 16)}…</span> })}

@@ -22,6 +22,11 @@ export const DevicePage = () => {
   const code = params.get('user_code') ?? ''
   const [typed, setTyped] = useState(code)
   const authorization = useQuery({ ...deviceQuery(code), enabled: code !== '' })
+  const submit = () => {
+    const next = typed.trim().toUpperCase()
+    if (next === code) void authorization.refetch()
+    else setParams({ user_code: next })
+  }
   const outcome = outcomes[params.get('outcome') ?? '']
   if (outcome)
     return (
@@ -40,7 +45,7 @@ export const DevicePage = () => {
     )
   return (
     <SinglePage title={tConsent('device')}>
-      <Form className="stack" ready={typed.trim() !== ''} onSubmit={() => setParams({ user_code: typed.trim().toUpperCase() })}>
+      <Form className="stack" ready={typed.trim() !== ''} onSubmit={submit}>
         <div className="stack-xs">
           <h1>{tConsent('device')}</h1>
           <p className="quiet">{tConsent('device.enter')}</p>
