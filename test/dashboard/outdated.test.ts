@@ -1,7 +1,7 @@
 import { InfiniteQueryObserver, type QueryKey, QueryObserver } from '@tanstack/react-query'
 import { expect, test } from 'vitest'
 import { PagesClient } from '../../dashboard/src/api/pages-client.ts'
-import { refreshLists } from '../../dashboard/src/live/refresh.ts'
+import { isList, refreshLists } from '../../dashboard/src/live/refresh.ts'
 
 type Row = { id: string; status: string }
 type Page = { data: Row[]; next_cursor: string | null }
@@ -90,6 +90,11 @@ const listed = () => {
     shown: () => rowsOf(queries.getQueryData(options.queryKey) ?? { pages: [] }),
   }
 }
+
+test('a statement, whose pages are no rows, is left to its reload', () => {
+  const statement = { pages: [{ entries: [], totals: null, next_cursor: null }], pageParams: [undefined] }
+  expect([isList(statement), isList({ pages: [page([], null)], pageParams: [undefined] })]).toEqual([false, true])
+})
 
 test('a list that is read while it is no longer shown is read again after an event that the read did not see', async () => {
   const { answer, waiting, list, queries, options, succeed, shown } = listed()

@@ -4,11 +4,11 @@ import { type EventResource, resourceOf } from '../../../src/events/types.ts'
 import { isolateTexts } from '../api/isolate.ts'
 import { createStore } from '../lib/store.ts'
 import { type ConnectionState, connectShared, type LiveEvent } from './connection.ts'
-import { refreshEverything, refreshLists } from './refresh.ts'
+import { isList, refreshEverything, refreshLists } from './refresh.ts'
 
 /** Queries that an event outdates, by the first part of its type. Names are the first parts of query keys. */
 const affected: Readonly<Record<EventResource, readonly string[]>> = {
-  balance: ['account', 'workspace', 'workspaces', 'history', 'summary'],
+  balance: ['account', 'workspace', 'workspaces', 'history', 'summary', 'approval'],
   topup: ['topup', 'account', 'history', 'summary'],
   payment: [
     'payment',
@@ -32,7 +32,7 @@ const affected: Readonly<Record<EventResource, readonly string[]>> = {
   approval: ['approval', 'approvals', 'inbox', 'payment', 'payments'],
   mandate: ['mandates', 'mandate'],
   beneficiary: ['beneficiaries', 'beneficiary', 'approval', 'approvals', 'inbox'],
-  policy: ['policies', 'policy'],
+  policy: ['policies', 'policy', 'approval'],
   api_key: ['api-keys', 'api-key', 'grants', 'grant'],
   grant: ['grants', 'grant', 'api-keys', 'api-key', 'audit', 'approval'],
   identity: ['account'],
@@ -86,7 +86,7 @@ export const Live = ({ accountId, onEvent }: { accountId: string; onEvent?: (eve
       refreshLists(client, isStale, gathered)
       gathered = []
       void client.invalidateQueries({
-        predicate: ({ queryKey, state }) => isStale(queryKey) && !(state.data instanceof Object && 'pages' in state.data),
+        predicate: ({ queryKey, state }) => isStale(queryKey) && !isList(state.data),
       })
     }
     const disconnect = connectShared(accountId, {

@@ -59,7 +59,9 @@ const patchesFor = (query: Query, events: readonly Change[]): Patch<Row>[] =>
     return [{ id: data.id, row: data, stays: matchesFilters(query.queryKey, data) }]
   })
 
-const isList = (data: unknown): data is List => typeof data === 'object' && data !== null && 'pages' in data
+/** Whether a query has pages of rows. A statement has pages of entries, whose first page says nothing about the others. */
+export const isList = (data: unknown): data is List =>
+  data instanceof Object && 'pages' in data && Array.isArray((data as List).pages[0]?.data)
 
 /** Reloads only the first page, however many are shown, and replaces the rows of the events in place. */
 const refreshOne = async (client: QueryClient, query: Query, data: List, events: readonly Change[]): Promise<void> => {

@@ -154,8 +154,9 @@ const bulkWords = (approvals: readonly Approval[]): string => {
 export const useAfterDecision = () => {
   const client = useQueryClient()
   return (approvals: readonly Approval[]) => {
+    // The answer to a decision has no context, so an approval that was not read before is not stored.
     for (const approval of approvals)
-      client.setQueryData(approvalQuery(approval.id).queryKey, (before) => ({ ...before, ...approval }))
+      client.setQueryData(approvalQuery(approval.id).queryKey, (before) => before && { ...before, ...approval })
     if (approvals.some(({ status }) => status !== 'rejected')) chooseNotify({ approved: true })
     for (const name of ['inbox', 'approvals', 'payments', 'payment']) void client.invalidateQueries({ queryKey: [name] })
     const [only] = approvals
