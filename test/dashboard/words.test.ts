@@ -1,8 +1,10 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Schemas } from '../../client/src/route-types.ts'
 import { plainWords } from '../../dashboard/src/lib/field-words.ts'
 import { warningsOfList } from '../../dashboard/src/lib/list-warnings.ts'
 import { decisionReason } from '../../dashboard/src/lib/rule-words.ts'
+import { controlsOf, draftOfControls } from '../../dashboard/src/lib/spending-draft.ts'
+import { setPageZone, shortTime } from '../../dashboard/src/lib/time.ts'
 import { groupDigits, nameAmong, parseMajor, statusCount } from '../../dashboard/src/lib/words.ts'
 import { activityOfList, activityWords } from '../../dashboard/src/pages/workspace/activity-words.ts'
 import { paymentStatuses } from '../../src/db/transitions.ts'
@@ -24,6 +26,22 @@ const sentence = (entry: Partial<Schemas['WorkspaceAuditEntry']>) =>
     { account_id: 'acc_own', grant_id: null, before: null, after: null, ...entry } as Schemas['WorkspaceAuditEntry'],
     context,
   ).replaceAll('\u00a0', ' ')
+
+test('an event is of today, of yesterday or of another day by the calendar', () => {
+  setPageZone('Africa/Nairobi')
+  vi.useFakeTimers({ toFake: ['Date'], now: new Date('2027-03-05T20:30:00.000Z') })
+  expect(shortTime('2027-03-04T22:10:00.000Z')).toBe('today')
+  expect(shortTime('2027-03-04T08:00:00.000Z')).toBe('yesterday')
+  expect(shortTime('2027-03-03T20:00:00.000Z')).toBe('2 days ago')
+  vi.useRealTimers()
+})
+
+test('amounts that “No limit” hides do not matter', () => {
+  const draft = { ...draftOfControls({}), daily_limit_minor: '12,50', approval_threshold_minor: '500' }
+  expect(controlsOf({ choice: 'unlimited', draft })).toEqual({ approval_threshold_minor: '50000' })
+  expect(controlsOf({ choice: 'limited', draft })).toBeNull()
+  expect(controlsOf({ choice: 'unlimited', draft: { ...draft, approval_threshold_minor: 'x' } })).toBeNull()
+})
 
 test.each(workspaceAuditActions)('%s has a sentence of its own', (action) => {
   const expected = sentence({ action })

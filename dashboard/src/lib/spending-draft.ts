@@ -1,5 +1,5 @@
+import type { Schemas } from '../../../client/src/route-types.ts'
 import type { DuplicateAnswer, NewPayeeAnswer } from '../../../src/lib/policy-answers.ts'
-import type { Schemas } from '../api/queries.ts'
 import { tLimit } from './limit-texts.ts'
 import { editableMajor, isUnreadable, parseMajor, shortMoney } from './words.ts'
 
@@ -70,11 +70,11 @@ export const hasAmount = (controls: Controls): boolean =>
 
 /** The chosen limits. Null while an amount is invalid, or while the choice is `limited` and no limit is set. */
 export const controlsOf = ({ choice, draft }: Spending): Controls | null => {
+  // Without limits, only the threshold stays on the form.
+  if (choice === 'unlimited')
+    return controlsOfDraft({ ...draft, ...fromNames(() => ''), approval_threshold_minor: draft.approval_threshold_minor })
   const controls = controlsOfDraft(draft)
-  if (choice === 'limited') return controls && hasAmount(controls) ? controls : null
-  if (!controls) return null
-  const kept = Object.entries(controls).filter(([name]) => name === 'approval_threshold_minor' || !(name in limitLabels))
-  return Object.fromEntries(kept)
+  return controls && hasAmount(controls) ? controls : null
 }
 
 /** "pay up to KES 5,000 a day": the first limit that is set, of daily, monthly, total and per payment. */

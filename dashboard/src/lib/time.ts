@@ -81,6 +81,11 @@ export const monthsAfter = (month: string, months: number): string => {
   return new Date(Date.UTC(year, number - 1 + months, 1)).toISOString().slice(0, 7)
 }
 
+const dayMs = 86_400_000
+
+/** Calendar days from now to an instant, in the workspace's zone. */
+const daysTo = (at: number): number => (Date.parse(localDate(at)) - Date.parse(localDate(now()))) / dayMs
+
 /** Relative if recent, else a date. Clock skew below 3 seconds must not put a past event in the future. */
 export const shortTime = (at: string): string => {
   const time = new Date(at)
@@ -89,7 +94,7 @@ export const shortTime = (at: string): string => {
   if (distance < 50) return t(seconds > 3 ? 'time.soon' : 'time.just_now')
   if (distance < 3300) return relative.format(Math.round(seconds / 60), 'minute')
   if (distance < 79_200) return relative.format(Math.round(seconds / 3600), 'hour')
-  if (distance < 6 * 86_400) return relative.format(Math.round(seconds / 86_400), 'day')
+  if (distance < 6 * 86_400) return relative.format(daysTo(time.getTime()), 'day')
   return localDate(time.getTime()).slice(0, 4) === localDate(now()).slice(0, 4) ? sameYear(time) : dateOnly(time)
 }
 

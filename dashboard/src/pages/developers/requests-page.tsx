@@ -1,6 +1,6 @@
 import { grantsQuery, requestLogQuery, rowsOf } from '../../api/queries.ts'
 import { useEvery } from '../../api/use-every.ts'
-import { useFilters } from '../../lib/drafts.ts'
+import { useDebounced, useFilters } from '../../lib/drafts.ts'
 import { t } from '../../lib/language.ts'
 import { requestHref } from '../../shell/paths.ts'
 import { CopyButton } from '../../ui/button.tsx'
@@ -26,7 +26,7 @@ export const RequestsPage = () => {
   const labelOf = (id: string | null) =>
     id === null ? tDev('you') : (all.find((grant) => grant.id === id)?.label ?? t('key_or_agent'))
   const query = requestLogQuery({
-    request_id: get('request')?.trim() || undefined,
+    request_id: useDebounced(get('request')?.trim()) || undefined,
     status: get('answer') ?? undefined,
     grant_id: get('agent') ?? undefined,
     ...filters.days,
