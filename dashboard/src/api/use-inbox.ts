@@ -1,5 +1,5 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
-import { approvalSubject, counts, needsOpening } from '../lib/approval-subject.ts'
+import { isExcludedRequester, needsOpening, ownDecision } from '../lib/approval-subject.ts'
 import { permissionsOf, useSession } from '../shell/session.tsx'
 import { api, everyPage, inWorkspace, parametersOf, type Schemas, workspacesQuery } from './queries.ts'
 
@@ -19,16 +19,11 @@ export const inboxQuery = (workspaceId: string) => ({
     ),
 })
 
-/**
- * Whether the approval waits for this person: a named approver, if the policy names any, without a decision that counts.
- * Separation of duties excludes the requester.
- */
+/** Whether the approval waits for this person: a named approver, if the policy names any, without a decision that counts. */
 export const isForMe = (approval: Approval, accountId: string): boolean =>
   (approval.approver_ids?.includes(accountId) ?? true) &&
-  !approval.decisions.some(
-    (decision) => decision.account_id === accountId && decision.voided_at === null && counts(approval, decision),
-  ) &&
-  !(approval.separation_of_duties && approvalSubject(approval).initiatedBy.account_id === accountId)
+  ownDecision(approval, accountId) === undefined &&
+  !isExcludedRequester(approval, accountId)
 
 const decides = ({ membership }: View): boolean => permissionsOf(membership).has('approval.decide')
 

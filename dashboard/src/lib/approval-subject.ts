@@ -78,7 +78,7 @@ const ofBatch = (batch: Schemas['PaymentBatchSummary']): ApprovalSubject => {
 }
 
 /** Whether a decision counts. A rejection always counts; an approval counts only with the required signature, if any. */
-export const counts = (
+const counts = (
   { approval_proof: proof }: Pick<Approval, 'approval_proof'>,
   { decision, via }: Pick<Approval['decisions'][number], 'decision' | 'via'>,
 ): boolean => decision === 'reject' || proof === 'any' || via !== 'credential'
@@ -90,6 +90,16 @@ export const approvalSubject = ({ payment, batch }: Pick<Approval, 'payment' | '
 }
 
 export type Choice = Approval['decisions'][number]['decision']
+
+/** The account's own decision, if it counts. */
+export const ownDecision = (approval: Approval, accountId: string): Choice | undefined =>
+  approval.decisions.find(
+    (decision) => decision.account_id === accountId && decision.voided_at === null && counts(approval, decision),
+  )?.decision
+
+/** Whether separation of duties excludes the account, because it requested the payment. */
+export const isExcludedRequester = (approval: Approval, accountId: string): boolean =>
+  approval.separation_of_duties && approvalSubject(approval).initiatedBy.account_id === accountId
 
 /** "KES 23,499 to Savannah Supplies": the subject of a decision, wherever a page names it. */
 export const subjectWords = (approval: Pick<Approval, 'payment' | 'batch'>): string => approvalSubject(approval).words

@@ -104,25 +104,25 @@ const newPayeeWords = {
   deny: tRule('payees.deny'),
 } as const
 
+const limitParts = [
+  ['per_payment_limit_minor', 'limit.payment'],
+  ['daily_limit_minor', 'limit.day'],
+  ['monthly_limit_minor', 'limit.month'],
+  ['total_limit_minor', 'limit.total'],
+  ['approval_threshold_minor', 'limit.approval'],
+] as const
+
 /** Limits in one line: "KES 500.00 per payment, KES 2,000.00 a day". */
 export const controlsWords = (
   controls: Schemas['SpendingControls'],
   currency: string,
   nameOf: (id: string) => string,
 ): string => {
-  const money = (minor: string) => moneyText(minor, currency)
   const parts = [
-    ...(controls.per_payment_limit_minor !== undefined
-      ? [tRule('limit.payment', { amount: money(controls.per_payment_limit_minor) })]
-      : []),
-    ...(controls.daily_limit_minor !== undefined ? [tRule('limit.day', { amount: money(controls.daily_limit_minor) })] : []),
-    ...(controls.monthly_limit_minor !== undefined
-      ? [tRule('limit.month', { amount: money(controls.monthly_limit_minor) })]
-      : []),
-    ...(controls.total_limit_minor !== undefined ? [tRule('limit.total', { amount: money(controls.total_limit_minor) })] : []),
-    ...(controls.approval_threshold_minor !== undefined
-      ? [tRule('limit.approval', { amount: money(controls.approval_threshold_minor) })]
-      : []),
+    ...limitParts.flatMap(([name, key]) => {
+      const minor = controls[name]
+      return minor === undefined ? [] : [tRule(key, { amount: moneyText(minor, currency) })]
+    }),
     ...(controls.payment_types ? [tRule('only', { names: listWords(controls.payment_types.map(typeLabel), 'or') })] : []),
     ...(controls.new_payees ? [newPayeeWords[controls.new_payees]] : []),
     ...(controls.beneficiary_ids ? [tRule('only_to', { names: listWords(controls.beneficiary_ids.map(nameOf), 'or') })] : []),

@@ -1,3 +1,4 @@
+import { toHex } from './hex.ts'
 import { t } from './language.ts'
 
 /** Parts of a signed text: its opening, the lines of the decision, and the last lines, which bind the decision. */
@@ -34,5 +35,5 @@ export const titleOfText = (message: string): string => {
 export const digestOfText = async (message: string): Promise<string | undefined> => {
   if (!crypto.subtle) return undefined
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(message))
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return toHex(new Uint8Array(digest))
 }

@@ -1,6 +1,7 @@
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ComponentProps, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { adviceFor, messageOf } from '../api/error.ts'
+import { toHex } from '../lib/hex.ts'
 import { t } from '../lib/language.ts'
 import { Button, cx, IconButton, Submit } from './button.tsx'
 import { Card, Failure } from './page.tsx'
@@ -301,8 +302,7 @@ export const ConfirmButton = <Result,>({ button, ...confirm }: ButtonProps<Resul
   <DialogButton {...button} dialog={(close) => <Confirm {...confirm} onClose={close} />} />
 )
 
-const randomKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+const randomKey = (): string => toHex(crypto.getRandomValues(new Uint8Array(16)))
 
 /**
  * Adds an idempotency key, the same for the same content of a form. A second click or a retry after a lost answer repeats the

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react'
 import { ApiError, DeviceError, hasCode, isRecord } from '../api/error.ts'
+import { toHex } from '../lib/hex.ts'
 import { type Key, t } from '../lib/language.ts'
 import { createStore, useStore } from '../lib/store.ts'
 import { shortAddress } from '../lib/words.ts'
@@ -47,12 +48,9 @@ export const chooseAccount = async ({ provider }: Wallet): Promise<void> => {
   await request(provider, 'wallet_requestPermissions', [{ eth_accounts: {} }])
 }
 
-const toHex = (text: string): string =>
-  `0x${Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, '0')).join('')}`
-
 /** Signs the readable text unchanged (EIP-191). */
 export const signText = async ({ provider }: Wallet, address: string, text: string): Promise<string> => {
-  const signature = await request(provider, 'personal_sign', [toHex(text), address])
+  const signature = await request(provider, 'personal_sign', [`0x${toHex(new TextEncoder().encode(text))}`, address])
   if (typeof signature !== 'string' || !signature.startsWith('0x')) throw new DeviceError(t('wallet.no_signature'))
   return signature
 }

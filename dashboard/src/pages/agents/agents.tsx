@@ -120,35 +120,14 @@ const uses = (
   href: string,
   limits: Limited,
   usage: { today_minor: string; month_minor: string; total_minor?: string },
-): LimitUse[] => [
-  ...(limits.daily_limit_minor
-    ? [{ key: `${key} day`, name, period: t('time.day_today'), used: usage.today_minor, limit: limits.daily_limit_minor, href }]
-    : []),
-  ...(limits.monthly_limit_minor
-    ? [
-        {
-          key: `${key} month`,
-          name,
-          period: t('time.this_month'),
-          used: usage.month_minor,
-          limit: limits.monthly_limit_minor,
-          href,
-        },
-      ]
-    : []),
-  ...(limits.total_limit_minor
-    ? [
-        {
-          key: `${key} total`,
-          name,
-          period: t('period.in_all'),
-          used: usage.total_minor ?? '0',
-          limit: limits.total_limit_minor,
-          href,
-        },
-      ]
-    : []),
-]
+): LimitUse[] =>
+  (
+    [
+      ['day', t('time.day_today'), limits.daily_limit_minor, usage.today_minor],
+      ['month', t('time.this_month'), limits.monthly_limit_minor, usage.month_minor],
+      ['total', t('period.in_all'), limits.total_limit_minor, usage.total_minor ?? '0'],
+    ] as const
+  ).flatMap(([part, period, limit, used]) => (limit ? [{ key: `${key} ${part}`, name, period, used, limit, href }] : []))
 
 export const ofPolicy = (policy: Schemas['SpendingPolicy']): LimitUse[] =>
   policy.usage ? uses(policy.id, policy.name, `/policies/${policy.id}`, policy, policy.usage) : []

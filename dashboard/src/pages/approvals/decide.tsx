@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { usePeople } from '../../api/names.ts'
 import type { Schemas } from '../../api/queries.ts'
-import { approvalSubject, type Choice, counts } from '../../lib/approval-subject.ts'
+import { type Choice, isExcludedRequester, ownDecision } from '../../lib/approval-subject.ts'
 import { useShortcuts } from '../../lib/choices.ts'
 import { rich, t } from '../../lib/language.ts'
 import { listWords } from '../../lib/words.ts'
@@ -14,13 +14,6 @@ import { DecideDialog, LateDecision, lateIn, useAfterDecision, useDecideByPasske
 
 type Approval = Schemas['Approval']
 
-const useOwnDecision = (approval: Approval): Choice | undefined => {
-  const { account } = useSession()
-  return approval.decisions.find(
-    (decision) => decision.account_id === account.id && decision.voided_at === null && counts(approval, decision),
-  )?.decision
-}
-
 /** Reason why the reader cannot decide this approval. Null if they can. */
 export const useReasonCannotDecide = (approval: Approval): string | null => {
   const { can, account } = useSession()
@@ -29,8 +22,7 @@ export const useReasonCannotDecide = (approval: Approval): string | null => {
   if (!can('approval.decide')) return t('hindrance.role')
   if (named && !named.includes(account.id))
     return named.length > 0 ? t('hindrance.named', { names: listWords(named.map(people), 'and') }) : t('hindrance.no_one')
-  if (approval.separation_of_duties && approvalSubject(approval).initiatedBy.account_id === account.id)
-    return t('hindrance.requester')
+  if (isExcludedRequester(approval, account.id)) return t('hindrance.requester')
   return null
 }
 
@@ -38,7 +30,7 @@ export const useReasonCannotDecide = (approval: Approval): string | null => {
 export const Decide = ({ approval, onDecided }: { approval: Approval; onDecided: () => void }) => {
   const [deciding, setDeciding] = useState<Choice | null>(null)
   const cannotDecide = useReasonCannotDecide(approval)
-  const approved = useOwnDecision(approval) === 'approve'
+  const approved = ownDecision(approval, useSession().account.id) === 'approve'
   const stop = approval.refusal_now
   const approves = !approved && !stop
   const passkeys = useOwnPasskeys()

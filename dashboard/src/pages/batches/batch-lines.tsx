@@ -4,6 +4,7 @@ import { Link } from 'wouter'
 import { factTypes } from '../../../../src/lib/approval-facts.ts'
 import { isolated } from '../../../../src/lib/text.ts'
 import { batchLinesQuery, type Schemas } from '../../api/queries.ts'
+import { toHex } from '../../lib/hex.ts'
 import { rich, t } from '../../lib/language.ts'
 import { compareMinor, majorText, sumMinor } from '../../lib/words.ts'
 import { Button } from '../../ui/button.tsx'
@@ -46,8 +47,7 @@ const rootOf = async (hashes: readonly Bytes[]): Promise<Bytes> => {
 const merkleRoot = async (leaves: readonly string[]): Promise<string> => {
   const encoder = new TextEncoder()
   const hashes = await Promise.all(leaves.map((leaf) => hash(leafPrefix, encoder.encode(leaf))))
-  const root = await rootOf(hashes)
-  return Array.from(root, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return toHex(await rootOf(hashes))
 }
 
 type Line = Schemas['PaymentBatchLines']['lines'][number]
