@@ -266,4 +266,28 @@ export const theftFlows = (world: World): void => {
     expect(complaints).toEqual([])
     await close()
   })
+
+  test('what began in an ended session is listed, although another session could not be ended at first', async () => {
+    const owner = await signIn(world.service.api)
+    const stolen = await signIn(world.service.api, owner.wallet)
+    const added = await createKey({ api: stolen.api }, { name: 'Not mine' })
+    const { page, close } = await visitAs(world, await signInLater(world, owner))
+    await page.goto('/account')
+    let ends = 0
+    await page.route('**/v1/accounts/me/sessions/*', (route) => {
+      ends += 1
+      return ends === 2 ? route.abort() : route.continue()
+    })
+    await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
+    const dialog = page.getByRole('dialog')
+    const end = dialog.getByRole('button', { name: 'Sign out everywhere else' })
+    await end.click()
+    await dialog.getByText('The service could not be reached').waitFor()
+    await expect.poll(async () => (await stolen.api.get('/v1/accounts/me')).status).toBe(401)
+    await end.click()
+    await page.getByText('These were added with it and still work', { exact: false }).waitFor()
+    await expect.poll(() => namesIn(page)).toEqual(['Not mine'])
+    await expect.poll(async () => (await added.api.get('/v1/accounts/me')).status).toBe(200)
+    await close()
+  })
 }

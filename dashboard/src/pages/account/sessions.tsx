@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { deviceName } from '../../../../src/lib/device-name.ts'
 import { api, everyPage, parametersOf, type Schemas, sessionsQuery } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
@@ -125,14 +125,20 @@ const merged = (one: BeganLists, other: BeganLists): BeganLists =>
     ]),
   )
 
-/** Ends sessions, and merges the lists of what began in them. A session can be ended again, with everything begun in it. */
-const endEach = async (ids: readonly string[], everything: boolean): Promise<BeganHere> => {
-  let began: BeganHere = null
-  for (const id of ids) {
-    const { began_here: here } = await api.DELETE('/v1/accounts/me/sessions/{id}', { path: { id }, query: endQuery(everything) })
-    began = began && here ? (merged(began, here) as typeof here) : (began ?? here)
-  }
-  return began
+type EndedSessions = { ids: readonly string[]; began: BeganHere }
+
+const noneEnded: EndedSessions = { ids: [], began: null }
+
+/** Ends one more session. A session can be ended again, with everything begun in it. */
+const endOne = async ({ ids, began }: EndedSessions, id: string, everything: boolean): Promise<EndedSessions> => {
+  const { began_here: here } = await api.DELETE('/v1/accounts/me/sessions/{id}', { path: { id }, query: endQuery(everything) })
+  return { ids: [...ids, id], began: began && here ? (merged(began, here) as typeof here) : (began ?? here) }
+}
+
+const endAgain = async (ids: readonly string[]): Promise<BeganHere> => {
+  let ended = noneEnded
+  for (const id of ids) ended = await endOne(ended, id, true)
+  return ended.began
 }
 
 type Props = {
@@ -146,19 +152,21 @@ type Props = {
 
 const EndSessions = ({ title, action, find, onEnded, onClose, children }: Props) => {
   const [stolen, setStolen] = useState(false)
+  // Survives a failure: only this dialog learns what began in the sessions that it ended.
+  const ended = useRef(noneEnded)
   return (
     <Confirm
       title={title}
       action={stolen ? tAccount('end_all') : action}
       change={async () => {
-        const ids = await find()
-        return { ids, began: await endEach(ids, stolen) }
+        for (const id of await find()) ended.current = await endOne(ended.current, id, stolen)
+        return ended.current
       }}
       announcement={({ ids }) =>
         ids.length === 0 ? tAccount('elsewhere.none') : tAccount('sessions_ended', { count: ids.length })
       }
       outdates={outdatedByEnd}
-      onChanged={({ ids, began }) => onEnded({ began, everything: stolen, endAll: () => endEach(ids, true) })}
+      onChanged={({ ids, began }) => onEnded({ began, everything: stolen, endAll: () => endAgain(ids) })}
       onClose={onClose}
     >
       {children}
