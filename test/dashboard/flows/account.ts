@@ -121,11 +121,19 @@ export const accountFlows = (world: World): void => {
     const { page, close } = await visitAs(world, owner)
     await page.goto('/account')
     // The newest is the last.
-    await page.getByRole('button', { name: 'Unlink Wallet' }).first().click()
+    const unlinkNewest = page.getByRole('button', { name: 'Unlink Wallet' }).first()
+    await unlinkNewest.click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('Loading what this method signed…').waitFor({ state: 'detached' })
     await dialog.getByText('100 active mandates were signed with this wallet and will be revoked.').waitFor()
     await expect.poll(() => dialog.getByText(/approvals? of a payment/).count()).toBe(0)
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    // A list that cannot be read does not count as none.
+    const mandates = '**/v1/intent-mandates?*'
+    await page.route(mandates, (route) => route.abort())
+    await unlinkNewest.click()
+    await dialog.getByText('Not everything that depends on this wallet could be read').waitFor()
+    await page.unroute(mandates)
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('button', { name: 'Unlink Wallet' }).last().click()
     await dialog.getByText('1 active mandate was signed with this wallet and will be revoked.').waitFor()

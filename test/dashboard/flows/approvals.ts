@@ -413,6 +413,47 @@ export const approvalFlows = (world: World): void => {
     await close()
   })
 
+  test('an open approval and an open bulk decision follow what changes: policies, and the text to approve', async () => {
+    world.service.clock.set(new Date())
+    const person = await signIn(world.service.api)
+    await fund(world.service, person, 1_000_000n)
+    const payee = await newBeneficiary(person.api, { display_name: 'Wanjiru Kamau' })
+    await person.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '1' })
+    await world.service.settle()
+    const { approval_id: id } = (await person.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '45000' })).body
+    const other = await newBeneficiary(person.api, { display_name: 'Baraka Stores', destination: '254722100077' })
+    await person.api.post('/v1/payments', { beneficiary_id: other, amount_minor: '40000' })
+    await world.service.settle()
+    const { page, complaints, close } = await visitAs(world, person)
+    const stream = page.waitForResponse(/notifications\/stream/)
+    await page.goto(`/approvals/${id}`)
+    await stream
+    await page.getByLabel('Payment to decide').waitFor()
+    const limit = (await person.api.post('/v1/spending-policies', { name: 'Small', daily_limit_minor: '100' })).body
+    await page.getByText(/Right now it would be refused/).waitFor()
+    await person.api.delete(`/v1/spending-policies/${limit.id}`)
+    await page.getByText(/Right now it would be refused/).waitFor({ state: 'detached' })
+
+    await follow(page, '/approvals')
+    await openEachApproval(page, 2)
+    await page.getByLabel('Select all').check()
+    await page.getByRole('button', { name: 'Approve 2' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Wanjiru Kamau').first().waitFor()
+    world.service.clock.advance(60)
+    world.service.sandbox.rules.add({ effect: 'name_other', times: 1, delay_ms: 0 })
+    await person.api.post(`/v1/beneficiaries/${payee}/verify`)
+    await world.service.settle()
+    await dialog
+      .getByText(/JANE D/)
+      .first()
+      .waitFor()
+    await dialog.getByRole('button', { name: /^Approve KES/ }).click()
+    await expect.poll(async () => (await person.api.get(`/v1/approvals/${id}`)).body.status).toBe('approved')
+    expect(complaints).toEqual([])
+    await close()
+  })
+
   test('its announcement isolates a name written from the right, and stays while its button has the focus', async () => {
     const team = await createTeam(world.service)
     const approver = await team.join('approver', 'Amina Otieno')
