@@ -47,6 +47,29 @@ export const statementFlows = (world: World): void => {
     await close()
   })
 
+  test('a statement whose next page cannot be read is not printed: the page asks for it once and says why', async () => {
+    const home = await world.household()
+    const { page, complaints, close } = await visitAs(world, home.person)
+    let asked = 0
+    await page.route('**/v1/accounts/me/statement?*', async (route) => {
+      if (new URL(route.request().url()).searchParams.has('cursor')) {
+        asked += 1
+        return route.fulfill({ status: 403, json: { error: 'permission_denied', message: 'Not now.' } })
+      }
+      const response = await route.fetch()
+      return route.fulfill({ response, json: { ...(await response.json()), next_cursor: 'more' } })
+    })
+    await page.goto('/statements')
+    await page.getByRole('button', { name: 'Show more' }).waitFor()
+    await page.evaluate('window.print = () => { document.title = "printed" }')
+    await page.getByRole('button', { name: 'Print' }).click()
+    await page.getByRole('alert').getByText('Not now').waitFor()
+    expect(asked).toBe(1)
+    expect(await page.title()).not.toBe('printed')
+    expect(complaints).toEqual([])
+    await close()
+  })
+
   test('a viewer of a workspace has its payments by payee: with its own balance, without that of an owner who shares one', async () => {
     const team = await createTeam(world.service, { isShared: true })
     await team.payUsually()

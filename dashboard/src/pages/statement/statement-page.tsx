@@ -37,13 +37,13 @@ const monthOptions = (since: number, shown: string) => {
 const PrintButton = ({ query }: { query: Pick<UseInfiniteQueryResult, 'hasNextPage' | 'fetchNextPage'> }) => {
   const prepare = useMutation({
     mutationFn: async () => {
-      for (let read = query; read.hasNextPage; ) read = await read.fetchNextPage()
+      for (let read = query; read.hasNextPage; ) read = await read.fetchNextPage({ throwOnError: true })
     },
-    // Waits until the rows are rendered.
-    onSuccess: () => setTimeout(() => window.print()),
   })
+  // Waits until the rows are rendered. Not called if the page has been left.
+  const print = () => prepare.mutate(undefined, { onSuccess: () => setTimeout(() => window.print()) })
   return (
-    <Button icon="print" busy={prepare.isPending} onClick={() => prepare.mutate()}>
+    <Button icon="print" busy={prepare.isPending} onClick={print}>
       {tBooks('print')}
     </Button>
   )
