@@ -136,7 +136,12 @@ test("the 404 of an id names the caller's own workspace, the same for a record o
 test('a new name applies at once, a new time zone from the next local month; setting the old one again undoes it', async () => {
   const { owner } = await createTeam(service)
   const answer = await owner.api.patch('/v1/workspaces/current', { name: 'Renamed', time_zone: 'Pacific/Auckland' })
-  const next = { name: 'Renamed', time_zone: 'Pacific/Auckland', time_zone_from: '2026-03-31T21:00:00.000Z' }
+  const next = {
+    name: 'Renamed',
+    time_zone: 'Pacific/Auckland',
+    time_zone_from: '2026-03-31T21:00:00.000Z',
+    previous_time_zone: 'Africa/Nairobi',
+  }
   expect(answer.body.workspace).toMatchObject(next)
   expect((await owner.api.get('/v1/workspaces/current')).body.workspace).toMatchObject(next)
   const stored = async () =>
@@ -156,6 +161,7 @@ test('a new name applies at once, a new time zone from the next local month; set
   expect((await owner.api.get('/v1/workspaces/current')).body.workspace).toMatchObject({
     time_zone: 'Africa/Nairobi',
     time_zone_from: null,
+    previous_time_zone: null,
   })
 })
 

@@ -3,19 +3,22 @@ import { useRef, useState } from 'react'
 import { useDebounced } from '../lib/drafts.ts'
 import { t } from '../lib/language.ts'
 import { payeeLabels } from '../lib/rails.ts'
-import { type Member, nameAmong } from '../lib/words.ts'
+import { type Member, memberName, nameAmong } from '../lib/words.ts'
 import { useSession } from '../shell/session.tsx'
 import {
   api,
   banksQuery,
   everyPage,
   inWorkspace,
+  membersQuery,
   namedBeneficiariesQuery,
   newestBeneficiariesQuery,
   parametersOf,
+  rowsOf,
   type Schemas,
   searchedBeneficiariesQuery,
 } from './queries.ts'
+import { useEvery } from './use-every.ts'
 
 const membersOf = (workspaceId: string): Promise<Member[]> =>
   everyPage((cursor) =>
@@ -47,6 +50,15 @@ export const usePeople = (workspaceIds?: readonly string[]): ((accountId: string
   })
 }
 
+/** Members to choose from, and the chosen person even if they have left. */
+export const usePersonOptions = (chosen: string, enabled = true): { value: string; label: string }[] => {
+  const members = useEvery({ ...membersQuery, enabled })
+  const options = rowsOf(members).map((member) => ({ value: member.account_id, label: memberName(member) }))
+  if (chosen === '' || options.some(({ value }) => value === chosen)) return options
+  const areAll = members.data !== undefined && !members.hasNextPage
+  return [...options, { value: chosen, label: t(areAll ? 'former_member' : 'loading') }]
+}
+
 type Beneficiary = Schemas['Beneficiary']
 
 export type Beneficiaries = {
@@ -58,6 +70,9 @@ export type Beneficiaries = {
   hasActive: boolean
   search: (text: string) => void
   isPending: boolean
+  /** Why no beneficiary could be loaded. */
+  error: Error | null
+  retry: () => void
   nameOf: (id: string) => string
   /** Name in a choice, with more details if others may share it. */
   labelOf: (id: string) => string
@@ -99,6 +114,8 @@ export const useBeneficiaries = (chosen: readonly string[] = []): Beneficiaries 
     hasActive: newest.data !== undefined && (!complete || all.some(({ status }) => status === 'active')),
     search,
     isPending: newest.isPending || (missing.length > 0 && named.isPending),
+    error: newest.data ? null : newest.error,
+    retry: () => void newest.refetch(),
     find,
     nameOf: (id) => find(id)?.display_name ?? unnamed,
     labelOf: (id) => {

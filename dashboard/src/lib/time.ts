@@ -17,8 +17,14 @@ const zoneHere = (): string => zone ?? Intl.DateTimeFormat().resolvedOptions().t
 export const zoneWords = (name: string): string =>
   t('time.zone', { place: (name.split('/').at(-1) ?? name).replaceAll('_', ' ') })
 
+type Zones = { time_zone: string; time_zone_from: string | null; previous_time_zone: string | null }
+
+/** The zone that limits and totals use now. A changed one applies only from the next local month. */
+export const zoneInEffect = ({ time_zone, time_zone_from: from, previous_time_zone: previous }: Zones): string =>
+  from !== null && Date.parse(from) > now() ? (previous ?? time_zone) : time_zone
+
 /** "Africa/Nairobi", with the day from which the zone applies if that is in the future. */
-export const workspaceZone = ({ time_zone, time_zone_from }: { time_zone: string; time_zone_from: string | null }): string => {
+export const workspaceZone = ({ time_zone, time_zone_from }: Zones): string => {
   const from = time_zone_from === null ? 0 : Date.parse(time_zone_from)
   const zone = time_zone.replaceAll('_', ' ')
   return from > now() ? t('time.zone_from', { zone, day: dayLabel(localDate(from)) }) : zone
@@ -28,12 +34,15 @@ export const workspaceZone = ({ time_zone, time_zone_from }: { time_zone: string
 export const isDay = (day: string | null): day is string =>
   day !== null && /^\d{4}-\d\d-\d\d$/.test(day) && !Number.isNaN(Date.parse(`${day}T00:00:00Z`))
 
+/** The calendar date that many days later: a day of a zone may have 23 or 25 hours. */
+export const daysAfter = (date: string, days: number): string =>
+  new Date(Date.parse(`${date}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
+
 /** Instants at which a day from `<input type="date">` begins and ends. */
 export const dayStart = (day: string | null): string | undefined =>
   isDay(day) ? startOfDate(day, zoneHere()).toISOString() : undefined
 export const dayEnd = (day: string | null): string | undefined => {
-  if (!isDay(day)) return undefined
-  return dayStart(new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10))
+  return isDay(day) ? dayStart(daysAfter(day, 1)) : undefined
 }
 
 /** A formatter in the page's zone, which is known only after sign-in. Created again if the zone changes. */
@@ -125,7 +134,7 @@ export const fromLocalInput = (text: string): Date | null => {
 export const dayHeading = (date: string): string => {
   const today = localDate(now())
   if (date === today) return t('time.today')
-  if (date === localDate(now() - 86_400_000)) return t('time.yesterday')
+  if (date === daysAfter(today, -1)) return t('time.yesterday')
   return (date.slice(0, 4) === today.slice(0, 4) ? weekday : dayMonthYear).format(new Date(`${date}T00:00:00Z`))
 }
 

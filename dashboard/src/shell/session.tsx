@@ -17,7 +17,7 @@ import { notifyChoices } from '../lib/choices.ts'
 import { forgetDrafts } from '../lib/drafts.ts'
 import { t } from '../lib/language.ts'
 import { hasNoSession, sessionEnded } from '../lib/page-state.ts'
-import { setPageZone } from '../lib/time.ts'
+import { setPageZone, zoneInEffect } from '../lib/time.ts'
 import { statusText } from '../lib/words.ts'
 import { LinkButton } from '../ui/button.tsx'
 import { EmptyCard, Failure, SkeletonCard, SkeletonText } from '../ui/page.tsx'
@@ -95,7 +95,7 @@ export const SignedIn = ({ children }: { children: ReactNode }) => {
     const error = lost ? null : (account.error ?? (left ? workspaces.error : view.error))
     return <ShellFrame>{error && <Failure error={error} onRetry={() => void client.resetQueries()} />}</ShellFrame>
   }
-  setPageZone(view.data.workspace.time_zone)
+  setPageZone(zoneInEffect(view.data.workspace))
   return (
     <SessionIn account={account.data} view={view.data}>
       {children}
@@ -210,7 +210,7 @@ const LoadFailure = ({ error, path, onRetry }: { error: unknown; path: string; o
   useEffect(() => {
     if (!elsewhere) return
     announce(t('switched_to', { workspace: elsewhere.name }))
-    switchTo(elsewhere.id, location)
+    switchTo(elsewhere.id, location + window.location.search)
   }, [elsewhere])
   if (lost && (isPending || elsewhere)) return <SkeletonCard rows={3} />
   return <Failure error={error} onRetry={onRetry} />

@@ -28,6 +28,7 @@ export const presentWorkspace = (workspace: Shown, currency: string, balance: Ba
     status: workspace.closed ? 'closed' : workspace.frozen ? 'frozen' : 'active',
     time_zone: workspace.nextTimeZone ?? workspace.timeZone,
     time_zone_from: isoTimeOrNull(workspace.nextTimeZoneFrom),
+    previous_time_zone: workspace.nextTimeZone === null ? null : workspace.timeZone,
     currency,
     balance: balance && presentFunds(balance),
     balance_shared: isBalanceShared(workspace),

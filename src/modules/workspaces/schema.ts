@@ -19,6 +19,10 @@ export const Workspace = RecordOut('Workspace', {
   status: z.enum(['active', 'frozen', 'closed']),
   time_zone: z.string().describe('The time zone that days and months use. A new one applies from the next local month.'),
   time_zone_from: TimeOut.nullable().describe('When a changed `time_zone` takes effect; null if it was never changed.'),
+  previous_time_zone: z
+    .string()
+    .nullable()
+    .describe('The time zone that days and months use until `time_zone_from`; null if it was never changed.'),
   currency: z.string(),
   owning_account_id: IdOut('account').describe('The account that created the workspace. It never changes.'),
   balance: Funds.nullable().describe(

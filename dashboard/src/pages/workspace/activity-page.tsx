@@ -1,14 +1,13 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { Link } from 'wouter'
-import { usePeople } from '../../api/names.ts'
-import { auditQuery, batchQuery, membersQuery, rowsOf, type Schemas } from '../../api/queries.ts'
-import { useEvery } from '../../api/use-every.ts'
+import { usePeople, usePersonOptions } from '../../api/names.ts'
+import { auditQuery, batchQuery, type Schemas } from '../../api/queries.ts'
 import { useFilters } from '../../lib/drafts.ts'
 import { t } from '../../lib/language.ts'
 import { saveFile } from '../../lib/text-file.ts'
-import { localDate, monthsAfter, now } from '../../lib/time.ts'
-import { memberName, together } from '../../lib/words.ts'
+import { daysAfter, localDate, monthsAfter, now } from '../../lib/time.ts'
+import { together } from '../../lib/words.ts'
 import { activityHref } from '../../shell/paths.ts'
 import { Allowed, useSession } from '../../shell/session.tsx'
 import { FoldButton, type IconName } from '../../ui/button.tsx'
@@ -47,7 +46,7 @@ const EvidenceDialog = ({ onClose }: { onClose: () => void }) => {
   const { workspace } = useSession()
   const month = localDate(now()).slice(0, 7)
   const [from, setFrom] = useState(`${monthsAfter(month, -1)}-01`)
-  const [to, setTo] = useState(localDate(Date.parse(`${month}-01T00:00:00Z`) - 86_400_000))
+  const [to, setTo] = useState(daysAfter(`${month}-01`, -1))
   const save = useChange(() => download('/v1/workspaces/current/evidence', { from, to }, 'application/zip'), {
     announcement: tWork('evidence.done'),
     onDone: (file) => {
@@ -73,8 +72,8 @@ const EvidenceDialog = ({ onClose }: { onClose: () => void }) => {
 const Activity = () => {
   const filters = useFilters()
   const { get, field } = filters
-  const members = useEvery(membersQuery)
   const people = usePeople()
+  const choices = usePersonOptions(get('person') ?? '')
   const asked = { action: get('action') ?? undefined, actor: get('person') ?? undefined, ...filters.days }
   const query = auditQuery(asked)
   useWholeLists(query)
@@ -82,12 +81,7 @@ const Activity = () => {
     <>
       <FilterBar filters={filters}>
         <SelectField label={tWork('activity')} {...field('action')} emptyLabel={tWork('activity.all')} options={activityGroups} />
-        <SelectField
-          label={tWork('person')}
-          {...field('person')}
-          emptyLabel={tWork('everyone')}
-          options={rowsOf(members).map((member) => ({ value: member.account_id, label: memberName(member) }))}
-        />
+        <SelectField label={tWork('person')} {...field('person')} emptyLabel={tWork('everyone')} options={choices} />
       </FilterBar>
       <Listing label={tWork('entries')} query={query} empty={<Empty icon="list" title={tWork('activity.no_match')} />}>
         {(entries) => (
