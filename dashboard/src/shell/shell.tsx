@@ -139,15 +139,18 @@ const patienceMs = 1500
 /** Bar shown while the connection is lost for longer than a moment. It overlays the page, so that nothing moves. */
 const ConnectionBar = () => {
   const state = useStore(connection)
+  // The service refuses the stream to a suspended member, whose banner says why. It opens once the member is active again.
+  const { membership } = useSession()
+  const isLost = state === 'reconnecting' && membership.status === 'active'
   const [visible, setVisible] = useState(false)
   useEffect(() => {
-    if (state !== 'reconnecting') {
+    if (!isLost) {
       setVisible(false)
       return undefined
     }
     const timer = setTimeout(() => setVisible(true), patienceMs)
     return () => clearTimeout(timer)
-  }, [state])
+  }, [isLost])
   return (
     <div role="status" aria-live="polite" className="no-print">
       {visible && (

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Json } from '../../harness/client.ts'
 import { newBeneficiary } from '../../harness/money.ts'
 import { newWallet, signIn } from '../../harness/people.ts'
-import { standIn } from '../../workspaces/team.ts'
+import { memberIdOf, standIn } from '../../workspaces/team.ts'
 import { takeScreenshots } from '../screenshots.ts'
 import { createTeam } from '../team.ts'
 import { follow, loseFirstAnswer, visit, visitAs } from '../visit.ts'
@@ -93,6 +93,79 @@ export const workspaceFlows = (world: World): void => {
     for (const person of [leaver, removed]) await expect.poll(async () => (await person.api.get('/v1/payments')).status).toBe(200)
     await here.close()
     await there.close()
+  })
+
+  test('an invitation is still open after a sign-in with another account', async () => {
+    const team = await createTeam(world.service)
+    const { token } = (await team.within(team.owner).post('/v1/workspaces/current/invitations', { role: 'viewer' })).body
+    const { page, complaints, close } = await visitAs(world, await signIn(world.service.api))
+    await page.goto(`/invitation#${token}`)
+    await page.getByRole('heading', { name: 'Join Savannah Coffee' }).waitFor()
+    await page.getByRole('button', { name: 'Use another account' }).click()
+    await page.getByRole('button', { name: /Test Wallet/ }).click()
+    await page.getByRole('heading', { name: 'Join Savannah Coffee' }).waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('a suspended member reads that the membership is suspended, and no page says that it is reconnecting', async () => {
+    const team = await createTeam(world.service)
+    const member = await team.join('member', 'Njeri Mwangi')
+    await standIn(member, team.workspaceId)
+    await standIn(team.owner, team.workspaceId)
+    const path = `/v1/workspaces/current/members/${await memberIdOf(team.owner, member.accountId)}`
+    await team.owner.api.patch(path, { status: 'suspended' })
+    const { page, context, complaints } = await visitAs(world, member)
+    await page.clock.install()
+    const stream = page.waitForResponse(/notifications\/stream/)
+    await page.goto('/')
+    expect((await stream).status()).toBe(403)
+    await page.getByText('Your membership here is suspended').waitFor()
+    await page.clock.fastForward(2_000)
+    expect(await page.getByText(/^Reconnecting/).count()).toBe(0)
+    // The stream opens once the member is active again, and the page follows.
+    await team.owner.api.patch(path, { status: 'active' })
+    await expect
+      .poll(async () => {
+        await page.clock.fastForward(30_000)
+        return page.getByText('Your membership here is suspended').count()
+      })
+      .toBe(0)
+    expect(complaints).toEqual([])
+    await context.close()
+  })
+
+  test('days are those of the zone in effect: a month ends on its last day, and a changed zone waits for its month', async () => {
+    const owner = await signIn(world.service.api)
+    const zones = { time_zone: 'America/New_York' }
+    const { workspace } = (await owner.api.post('/v1/workspaces', { name: 'Hudson Ltd', ...zones })).body
+    await standIn(owner, workspace.id)
+    const { page, complaints, close } = await visitAs(world, owner)
+    await page.goto('/workspace/activity')
+    await page.getByRole('button', { name: 'Export evidence' }).click()
+    const dialog = page.getByRole('dialog')
+    const from = await dialog.getByLabel('From', { exact: true }).inputValue()
+    const next = new Date(`${from}T00:00:00Z`)
+    next.setUTCMonth(next.getUTCMonth() + 1)
+    next.setUTCDate(0)
+    expect(await dialog.getByLabel('To', { exact: true }).inputValue()).toBe(next.toISOString().slice(0, 10))
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await follow(page, '/workspace')
+    await page.getByLabel('Time zone').selectOption('Pacific/Kiritimati')
+    // Meanwhile another administrator renames the workspace: only the zone is this page's change.
+    const renamed = await owner.api.patch('/v1/workspaces/current', { name: 'Hudson and Sons' })
+    expect(renamed.status).toBe(200)
+    await page.getByRole('button', { name: 'Workspace Hudson and Sons' }).first().waitFor()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Workspace saved').waitFor()
+    expect((await owner.api.get('/v1/workspaces/current')).body.workspace).toMatchObject({
+      name: 'Hudson and Sons',
+      time_zone: 'Pacific/Kiritimati',
+    })
+    await follow(page, '/workspace/activity')
+    await page.getByText('Days and times in New York time').waitFor()
+    expect(complaints).toEqual([])
+    await close()
   })
 
   test('an invitation whose answer was lost is replaced by one press, and its new link stays until the person closes it', async () => {

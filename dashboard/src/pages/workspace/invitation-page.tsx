@@ -48,7 +48,7 @@ const NoInvitation = () => (
 const Invitation = ({ token }: { token: string }) => {
   const { account } = useSession()
   const switchTo = useSwitchWorkspace()
-  const signOut = useSignOut()
+  const signOut = useSignOut('/invitation')
   const [, navigate] = useLocation()
   const preview = useQuery({
     queryKey: ['invitation', token],

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { api, inWorkspace, workspaceQuery, workspacesQuery } from '../../api/queries.ts'
+import { useState } from 'react'
+import { api, inWorkspace, type Schemas, workspaceQuery, workspacesQuery } from '../../api/queries.ts'
 import { useFields } from '../../lib/drafts.ts'
 import { t } from '../../lib/language.ts'
 import { workspaceZone } from '../../lib/time.ts'
@@ -56,14 +57,21 @@ export const timeZoneOptions = (current: string) =>
 
 export const Settings = () => {
   const { workspace, can } = useSession()
-  const { value, set } = useFields({ name: workspace.name, time_zone: workspace.time_zone })
-  const save = useChange(() => api.PATCH('/v1/workspaces/current', { body: { ...value, name: value.name.trim() } }), {
+  // Only what this person changed is sent: meanwhile someone else may have changed the rest.
+  const [edits, setEdits] = useState<Schemas['UpdateWorkspace']>({})
+  const value = { name: workspace.name, time_zone: workspace.time_zone, ...edits }
+  const name = value.name.trim()
+  const changes = {
+    ...(name !== workspace.name && { name }),
+    ...(value.time_zone !== workspace.time_zone && { time_zone: value.time_zone }),
+  }
+  const save = useChange(() => api.PATCH('/v1/workspaces/current', { body: changes }), {
     announcement: tWork('saved'),
     outdates: ['workspaces'],
     keeps: () => workspaceQuery,
+    onDone: () => setEdits({}),
   })
-  const field = fieldsOf(value, set, save.error)
-  const changed = value.name.trim() !== workspace.name || value.time_zone !== workspace.time_zone
+  const field = fieldsOf(value, (change) => setEdits((before) => ({ ...before, ...change })), save.error)
   const facts = (
     <Facts
       facts={{
@@ -77,7 +85,7 @@ export const Settings = () => {
   )
   if (!can('workspace.manage')) return <Card title={workspace.name}>{facts}</Card>
   return (
-    <FormCard title={tWork('settings')} action={tWork('save')} mutation={save} ready={changed}>
+    <FormCard title={tWork('settings')} action={tWork('save')} mutation={save} ready={Object.keys(changes).length > 0}>
       <TextField label={tWork('name')} {...field('name')} maxLength={120} />
       <SelectField
         label={tWork('zone')}
