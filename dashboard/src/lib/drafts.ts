@@ -33,10 +33,11 @@ export const useFields = <Value>(initial: Value | (() => Value)) => {
  * person has signed in again. Leaving the page or `clear` deletes it. The draft is bound to its URL, because another URL may
  * name another beneficiary, payment or limit.
  */
-export const useDraft = <Value>(name: string, account: string, initial: () => Value) => {
+export const useDraft = <Value extends object>(name: string, account: string, initial: () => Value) => {
   const key = prefix + name
   const [address] = useState(() => location.pathname + location.search)
-  const [value, setValue] = useState<Value>(() => read<Value>(key, account, address) ?? initial())
+  // An earlier release may have stored a draft without some fields.
+  const [value, setValue] = useState<Value>(() => ({ ...initial(), ...read<Value>(key, account, address) }))
   const sent = useRef(false)
   useEffect(() => {
     if (!sent.current) keepStored(key, JSON.stringify({ account, address, value }), 'session')

@@ -455,6 +455,17 @@ export const paymentFlows = (world: World): void => {
     await expect.poll(() => choices('Requested by')).toEqual(everyone)
     await page.goto('/workspace/activity')
     await expect.poll(() => choices('Person')).toEqual(everyone)
+    // A person who has left is still named as the filter.
+    const { accountId } = await signIn(world.service.api)
+    for (const list of ['/payments', '/payments/refused']) {
+      await page.goto(`${list}?person=${accountId}`)
+      await page.getByRole('button', { name: 'By: a former member' }).waitFor()
+    }
+    await page.goto(`/workspace/activity?person=${accountId}`)
+    await page
+      .getByLabel('Person')
+      .getByRole('option', { name: 'a former member', selected: true })
+      .waitFor({ state: 'attached' })
     expect(complaints).toEqual([])
     await close()
   })

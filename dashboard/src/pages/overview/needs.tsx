@@ -6,7 +6,7 @@ import { useInbox } from '../../api/use-inbox.ts'
 import { subjectWords } from '../../lib/approval-subject.ts'
 import { plainWords } from '../../lib/field-words.ts'
 import { t } from '../../lib/language.ts'
-import { localDate, now, timeOfDay, timeWithDay } from '../../lib/time.ts'
+import { daysAfter, localDate, now, timeOfDay, timeWithDay } from '../../lib/time.ts'
 import { moneyText, share, shortMoney, sumMinor } from '../../lib/words.ts'
 import { useAdministers } from '../../shell/nav-items.tsx'
 import { type Session, useSession } from '../../shell/session.tsx'
@@ -36,8 +36,8 @@ type Reader = { currency: string; administers: boolean; can: Session['can']; may
 /** `ends`: whether this reader can resolve the need: by a freeze, a limit, another number, or as an administrator. */
 type Noticed = Need & { ends: boolean }
 
-/** Words for a need. The switch is exhaustive: a new kind of need does not compile without words. */
-const noticedOf = (need: ApiNeed, { currency, administers, can, mayStop }: Reader): Noticed => {
+/** Words for a need. A new kind does not compile without words; an older page shows no need of a newer service. */
+const noticedOf = (need: ApiNeed, { currency, administers, can, mayStop }: Reader): Noticed | null => {
   switch (need.kind) {
     case 'unknown_payments': {
       const list = need.count === 1 ? `/payments/${need.payment_id}` : '/payments?status=unknown'
@@ -128,6 +128,9 @@ const noticedOf = (need: ApiNeed, { currency, administers, can, mayStop }: Reade
         action: { label: t(ends ? 'edit_limit' : 'see_it'), href: `/policies/${need.policy_id}` },
       }
     }
+    default:
+      need satisfies never
+      return null
   }
 }
 
@@ -145,7 +148,7 @@ const useNeeds = (): { needs: Need[]; looks: Need[] } => {
   const { data } = useQuery(attentionQuery)
   const { forMe } = useInbox()
   const agents = useWorkspaceAgents()
-  const noticed = (data?.needs ?? []).filter(isShownHere).map((need) => noticedOf(need, reader))
+  const noticed = (data?.needs ?? []).filter(isShownHere).flatMap((need) => noticedOf(need, reader) ?? [])
   const [next] = forMe
   const approvals: Need[] = next
     ? [
@@ -189,7 +192,7 @@ export const useMorningSentence = (): string | null => {
   const { data } = useQuery(attentionQuery)
   const { needs } = useNeeds()
   if (!data) return null
-  const recent = data.by_day.filter(({ date }) => date >= localDate(now() - 86_400_000))
+  const recent = data.by_day.filter(({ date }) => date >= daysAfter(localDate(now()), -1))
   const count = recent.reduce((sum, day) => sum + day.count, 0)
   const amount = shortMoney(sumMinor(recent.map((day) => day.amount_minor)), data.currency)
   const went = count === 0 ? t('morning.none') : t('morning.spent', { amount, payments: t('payments', { count }) })

@@ -1,10 +1,10 @@
-import { useBeneficiaries, useBeneficiaryNames } from '../../api/names.ts'
-import { grantsQuery, membersQuery, type PaymentFilters, rowsOf, searchText } from '../../api/queries.ts'
+import { useBeneficiaries, useBeneficiaryNames, usePersonOptions } from '../../api/names.ts'
+import { grantsQuery, type PaymentFilters, rowsOf, searchText } from '../../api/queries.ts'
 import { useEvery } from '../../api/use-every.ts'
 import { useDebounced, useFilters } from '../../lib/drafts.ts'
 import { t } from '../../lib/language.ts'
-import { dayLabel, isDay, localDate, now } from '../../lib/time.ts'
-import { isPaymentStatus, memberName, parseMajor, paymentStatuses, shortMoney, statusText } from '../../lib/words.ts'
+import { dayLabel, daysAfter, isDay, localDate, now } from '../../lib/time.ts'
+import { isPaymentStatus, parseMajor, paymentStatuses, shortMoney, statusText } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { BeneficiaryField } from '../../ui/beneficiary-field.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -13,6 +13,7 @@ import { ClearFilters, DayFilters, FilterChip } from '../../ui/filter-bar.tsx'
 import { tPay } from './texts.ts'
 
 type Props = { filters: ReturnType<typeof usePaymentFilters> }
+type FieldProps = { filters: Pick<Props['filters'], 'get' | 'field'> }
 
 /** One line with the search field, and a chip for each filter with its value. */
 export const Filters = ({ filters }: Props) => (
@@ -79,15 +80,10 @@ const useAgentOptions = (chosen: string, enabled: boolean): Option[] => {
   ]
 }
 
-const usePersonOptions = (enabled: boolean): Option[] => {
-  const members = useEvery({ ...membersQuery, enabled })
-  return rowsOf(members).map((member) => ({ value: member.account_id, label: memberName(member) }))
-}
-
 /** Filter by requester. Loads nothing until the filter is set or unfolded. */
-const By = ({ filters }: Props) => {
+export const By = ({ filters }: FieldProps) => {
   const [agent, person] = [filters.get('agent') ?? '', filters.get('person') ?? '']
-  const options = [...useAgentOptions(agent, agent !== ''), ...usePersonOptions(person !== '')]
+  const options = [...useAgentOptions(agent, agent !== ''), ...usePersonOptions(person, person !== '')]
   const chosen = [agent, person].filter((value) => value !== '')
   const words = chosen.map((value) => options.find((option) => option.value === value)?.label ?? tPay('loading_dots'))
   return (
@@ -97,12 +93,13 @@ const By = ({ filters }: Props) => {
   )
 }
 
-const ByFields = ({ filters: { get, field } }: Props) => {
+const ByFields = ({ filters: { get, field } }: FieldProps) => {
   const agents = useAgentOptions(get('agent') ?? '', true)
+  const people = usePersonOptions(get('person') ?? '')
   return (
     <>
       <SelectField label={tPay('agent_or_key')} {...field('agent')} emptyLabel={t('any')} options={agents} />
-      <SelectField label={t('requested_by')} {...field('person')} emptyLabel={t('anyone')} options={usePersonOptions(true)} />
+      <SelectField label={t('requested_by')} {...field('person')} emptyLabel={t('anyone')} options={people} />
     </>
   )
 }
@@ -131,7 +128,7 @@ const AmountRange = ({ filters: { get, field } }: Props) => {
 const months = () => {
   const today = localDate(now())
   const first = `${today.slice(0, 7)}-01`
-  const before = new Date(Date.parse(`${first}T00:00:00Z`) - 86_400_000).toISOString().slice(0, 10)
+  const before = daysAfter(first, -1)
   return [
     { label: t('time.today'), from: today, to: today },
     { label: tPay('this_month'), from: first, to: today },

@@ -6,6 +6,7 @@ import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Item, Listing, Rows } from '../../ui/listing.tsx'
 import { Amount, Badge, Empty, ExactTime, Page } from '../../ui/page.tsx'
 import { richAgent, tAgent } from '../agents/texts.ts'
+import { By } from './filters.tsx'
 import { Raise } from './raise.tsx'
 import { Requester } from './requester.tsx'
 import { SavedViews } from './saved-views.tsx'
@@ -21,7 +22,9 @@ export const RefusedPage = () => {
   return (
     <Page title={tAgent('refused_list')} lead={tAgent('refused_list.note')}>
       <SavedViews />
-      <FilterBar filters={filters}>{null}</FilterBar>
+      <FilterBar filters={filters}>
+        <By filters={filters} />
+      </FilterBar>
       <Listing
         label={tAgent('refused_list')}
         query={refusalsQuery(parameters)}

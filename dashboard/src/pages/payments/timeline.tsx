@@ -39,7 +39,9 @@ const toldLooks = {
 
 /** Steps by people: notifications, openings and decisions, in order of time. */
 const peopleSteps = ({ decisions, notifications = [] }: Approval, nameOf: (account: string) => string): Event[] => {
-  const told = together(notifications, ({ event }) => event).map((group): Event => {
+  // A page that is older than the service has no words for a new event.
+  const known = notifications.filter(({ event }) => Object.hasOwn(toldLooks, event))
+  const told = together(known, ({ event }) => event).map((group): Event => {
     const [{ event, at }] = group
     const people = [...new Set(group.map(({ account_id: id }) => nameOf(id)))]
     return { key: event, ...toldLooks[event], title: t(`told.${event}`, { who: listWords(people) }), at }
