@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { bookLabel, canBeAssigned, moneyOf, nameOfItem } from '../../dashboard/src/pages/reconciliation/item-words.ts'
-import type { Difference, OpenItem, SuspenseItem } from '../../dashboard/src/pages/reconciliation/unknown.ts'
+import { type Difference, type OpenItem, openItems, type SuspenseItem } from '../../dashboard/src/pages/reconciliation/unknown.ts'
 
 const deposit = {
   id: 'sus_1',
@@ -44,6 +44,23 @@ test('a difference is told by what the books and the statement have, and its rec
   expect(money(alone)).toBe('booked KES 1.00, not in the statement, SGH0000002')
   const balance = { ...difference, kind: 'balance_differs', stated_minor: '90' } as Difference
   expect(money({ ...alone, difference: balance })).toBe('expected KES 1.00, provider KES 0.90, SGH0000002')
+})
+
+test('a line of a statement is one item with the money in suspense of its receipt and direction, once', () => {
+  const line = (id: string, stated_minor: string) =>
+    ({ ...difference, id, kind: 'not_in_our_books', provider_receipt: 'SGH0000001', stated_minor }) as Difference
+  const out = { ...deposit, id: 'sus_2', direction: 'out' } as SuspenseItem
+  const again = { ...out, id: 'sus_3' } as SuspenseItem
+  const { inSuspense: joined, others } = openItems(
+    [out, again, deposit],
+    [line('rec_in', '1234500'), line('rec_out', '-1234500')],
+  )
+  expect(joined.map((item) => [item.key, item.difference?.id])).toEqual([
+    ['sus_2', 'rec_out'],
+    ['sus_3', undefined],
+    ['sus_1', 'rec_in'],
+  ])
+  expect(others).toEqual([])
 })
 
 test('only money that came in and is booked can be assigned', () => {

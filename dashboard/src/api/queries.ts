@@ -209,6 +209,7 @@ export const policiesMadeByQuery = (grantId: string, status: 'active' | 'all') =
 export const policyQuery = (id: string) => byId(['policy', id], '/v1/spending-policies/{id}', id)
 
 export const mandatesQuery = listing(['mandates'], '/v1/intent-mandates', {})
+export const activeMandatesQuery = listing(['mandates', 'active'], '/v1/intent-mandates', { status: 'active', limit: 100 })
 export const mandateQuery = (id: string) => byId(['mandate', id], '/v1/intent-mandates/{id}', id)
 export const topupQuery = (id: string) => byId(['topup', id], '/v1/topups/{id}', id)
 
@@ -249,9 +250,24 @@ export const paymentByReceiptQuery = (provider_receipt: string) => ({
   ...reading(['payments', 'receipt', provider_receipt], '/v1/admin/payments', { query: { provider_receipt } }),
   enabled: provider_receipt !== '',
 })
+/** All differences of a comparison: a first upload may have hundreds. */
 export const differencesOfQuery = (reconciliation_id: string) =>
-  reading(['differences', reconciliation_id], '/v1/admin/reconciliation-differences', {
-    query: { reconciliation_id, limit: 100 },
+  queryOptions({
+    queryKey: ['differences', reconciliation_id],
+    queryFn: () =>
+      everyPage((cursor) =>
+        api.GET('/v1/admin/reconciliation-differences', { query: parametersOf({ reconciliation_id, limit: 100, cursor }) }),
+      ),
+  })
+/** All comparisons since then. Earlier ones cannot name a payment that was created later. */
+export const reconciliationsSinceQuery = (since: string) =>
+  queryOptions({
+    queryKey: ['reconciliations', 'since', since],
+    queryFn: () =>
+      everyPage(
+        (cursor) => api.GET('/v1/admin/reconciliations', { query: parametersOf({ limit: 100, cursor }) }),
+        (runs) => runs.some(({ created_at: at }) => at < since),
+      ),
   })
 export const trialBalanceQuery = reading(['trial balance'], '/v1/admin/ledger/trial-balance')
 

@@ -67,6 +67,16 @@ export const reconciliationFlows = (world: World): void => {
     await page.getByText('0 of 3 matched, 3 differences, books KES\u00a00.00, provider KES\u00a0\u2212950.00').waitFor()
     await page.getByText('Left at the providers').waitFor()
     await page.getByText('Nothing needs a decision').waitFor()
+    const unknown = '**/v1/admin/payments?status=unknown*'
+    await page.route(unknown, (route) =>
+      route.fulfill({ status: 403, json: { error: 'permission_denied', message: 'Not now.' } }),
+    )
+    await page.reload()
+    await page.getByRole('alert').getByText('Not now').first().waitFor()
+    expect(await page.getByText('Nothing needs a decision').count()).toBe(0)
+    await page.unroute(unknown)
+    await page.getByRole('button', { name: 'Try again' }).first().click()
+    await page.getByText('Nothing needs a decision').waitFor()
     await page.getByLabel('Receipt').fill('QXX0000001')
     await page.getByText('No payment has this receipt.').waitFor()
     const notes = ['a payment made in the portal', 'both made in the portal', 'both made in the portal']
@@ -132,6 +142,29 @@ export const reconciliationFlows = (world: World): void => {
     await dialog.getByRole('button', { name: 'Resolve' }).click()
     await page.getByText('Resolved', { exact: true }).waitFor()
     await expect.poll(() => openOf('reconciliation_differences')).toEqual([])
+    await close()
+  })
+
+  test('the difference of money that waits for a second administrator stays open with it', async () => {
+    const { deps } = world.service
+    const { ADJUSTMENT_CONFIRM_MINOR: limit } = deps.config
+    const text = `${statement.split('\n')[0]}\nQTT0000001,2026-01-05 10:00:00,Business Payment,Completed,,-${limit / 100n + 1n}.00,\n`
+    await reconcileStatement(deps, shellOperator('a test'), { source: 'a large one', text })
+    const { page, complaints, close } = await visitAs(world, await signIn(world.service.api, world.administrator))
+    await page.goto('/reconciliation')
+    await page.getByRole('button', { name: /^Resolve: .*QTT0000001$/ }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('What was found').fill('made in the portal')
+    await dialog.getByRole('button', { name: 'Resolve' }).click()
+    await page.getByText('1 item is waiting for a second administrator').waitFor()
+    const waiting = "select 1 from reconciliation_differences where receipt = 'QTT0000001' and resolved_at is null"
+    expect(await deps.db.query(waiting)).toHaveLength(1)
+    for (const change of [
+      "update suspense_items set outcome = 'explained', resolved_at = now(), resolved_by = 'another', note = 'seen' where provider_receipt = 'QTT0000001'",
+      "update reconciliation_differences set resolved_at = now(), resolved_by = 'another', note = 'seen' where receipt = 'QTT0000001'",
+    ])
+      await deps.db.query(change)
+    expect(complaints).toEqual([])
     await close()
   })
 

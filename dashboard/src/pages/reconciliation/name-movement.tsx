@@ -34,8 +34,8 @@ const labelOf = ({ kind, direction }: Pick<Movement, 'kind' | 'direction'>): str
 
 /** Movements that administrators have already recorded. */
 export const Movements = ({ currency }: { currency: string }) => {
-  const movements = rowsOf(useInfiniteQuery(movementsQuery))
-  if (movements.length === 0) return null
+  const movements = useInfiniteQuery(movementsQuery)
+  if (!movements.isError && rowsOf(movements).length === 0) return null
   return (
     <List title={tRecon('move.listed')} note={tRecon('move.listed.note')} query={movementsQuery} empty={null}>
       {({ provider, amount_minor: amount, provider_receipt: receipt, ...movement }) => (

@@ -40,22 +40,23 @@ const endSuspense = async (ids: string[], { outcome, note, receiver }: Decision)
 
 /** Resolves all suspense money or none, then all differences or none. Each item gets an entry in the audit log. */
 const useResolve = (onDone: () => void) => {
-  const [resolvedKeys, setResolvedKeys] = useState<ReadonlySet<string>>(new Set())
+  // If the second request fails, another try covers only the differences.
+  const [decided, setDecided] = useState<readonly Schemas['SuspenseItem'][]>([])
   const resolving = useChange(
     async (_, decision: Decision) => {
       const { chosen, note } = decision
-      const suspense = chosen.flatMap((item) => (item.suspense && !resolvedKeys.has(item.key) ? [item.suspense.id] : []))
-      const differences = chosen.flatMap(({ difference }) => (difference ? [difference.id] : []))
-      let waiting = 0
-      if (suspense.length > 0) {
-        const ended = await endSuspense(suspense, decision)
-        waiting = ended.filter(({ resolved_at }) => resolved_at === null).length
-        // If the second request fails, another try covers only the differences.
-        setResolvedKeys(new Set([...resolvedKeys, ...chosen.flatMap((item) => (item.suspense ? [item.key] : []))]))
-      }
+      const before = new Set(decided.map(({ id }) => id))
+      const undecided = chosen.flatMap(({ suspense }) => (suspense && !before.has(suspense.id) ? [suspense.id] : []))
+      const all = undecided.length > 0 ? [...decided, ...(await endSuspense(undecided, decision))] : decided
+      setDecided(all)
+      const waiting = new Set(all.flatMap(({ id, resolved_at: at }) => (at === null ? [id] : [])))
+      // The difference of money that waits for a second administrator stays open with it.
+      const differences = chosen.flatMap(({ suspense, difference }) =>
+        difference && !(suspense && waiting.has(suspense.id)) ? [difference.id] : [],
+      )
       if (differences.length > 0)
         await api.POST('/v1/admin/reconciliation-differences/resolve', { body: { ids: differences, note } })
-      return { waiting, count: chosen.length }
+      return { waiting: waiting.size, count: chosen.length }
     },
     {
       announcement: ({ waiting, count }) =>
@@ -64,7 +65,7 @@ const useResolve = (onDone: () => void) => {
       onDone,
     },
   )
-  return { ...resolving, isPartlyDone: resolvedKeys.size > 0 }
+  return { ...resolving, isPartlyDone: decided.length > 0 }
 }
 
 type ResolveProps = { items: readonly OpenItem[]; currency: string; onClose: () => void }

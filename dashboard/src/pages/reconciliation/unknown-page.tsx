@@ -1,11 +1,12 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { differencesQuery, reconciliationsQuery, rowsOf, unknownPaymentsQuery } from '../../api/queries.ts'
+import { differencesQuery, reconciliationsSinceQuery, rowsOf, unknownPaymentsQuery } from '../../api/queries.ts'
+import { useEvery } from '../../api/use-every.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { shortMoney } from '../../lib/words.ts'
 import { Button, CopyButton } from '../../ui/button.tsx'
 import { Item, List } from '../../ui/listing.tsx'
-import { Badge, Empty, ExactTime, Time } from '../../ui/page.tsx'
+import { Badge, Empty, ExactTime, Failure, SkeletonCard, Time } from '../../ui/page.tsx'
 import { AdministratorsPage } from './administrators-page.tsx'
 import { AcceptOutcome, EndPayment, type OfferedOutcome } from './end-payment.tsx'
 import { richRecon, tRecon } from './texts.ts'
@@ -90,9 +91,15 @@ const Row = ({ payment, statements }: { payment: UnknownPayment; statements: rea
 
 /** For administrators: payments with an unknown outcome, all evidence about them, and buttons that end them. */
 export const UnknownPaymentsPage = () => {
-  const query = unknownPaymentsQuery
-  const differences = rowsOf(useInfiniteQuery(differencesQuery))
-  const runs = rowsOf(useInfiniteQuery(reconciliationsQuery))
+  const payments = useEvery(unknownPaymentsQuery)
+  const differences = useEvery(differencesQuery)
+  const oldest = rowsOf(payments)
+    .map(({ created_at: at }) => at)
+    .toSorted()[0]
+  const runs = useQuery({ ...reconciliationsSinceQuery(oldest ?? ''), enabled: oldest !== undefined && !payments.hasNextPage })
+  const failed = [differences, runs, ...(payments.data ? [payments] : [])].find((query) => query.isError)
+  // Part of the evidence would mislead: a statement on a later page may list the payment.
+  const isRead = oldest === undefined || (runs.data !== undefined && differences.data !== undefined && !differences.hasNextPage)
   return (
     <AdministratorsPage
       title={tRecon('unknown')}
@@ -100,9 +107,17 @@ export const UnknownPaymentsPage = () => {
       back={{ href: '/reconciliation', label: tRecon('title') }}
       actions={<UploadStatement />}
     >
-      <List title={tRecon('unknown.title')} query={query} empty={<Empty icon="check" title={tRecon('unknown.none')} />}>
-        {(payment) => <Row payment={payment} statements={evidenceFor(payment, runs, differences)} />}
-      </List>
+      <Failure error={failed?.error} onRetry={() => void failed?.refetch()} />
+      {isRead && (
+        <List
+          title={tRecon('unknown.title')}
+          query={unknownPaymentsQuery}
+          empty={<Empty icon="check" title={tRecon('unknown.none')} />}
+        >
+          {(payment) => <Row payment={payment} statements={evidenceFor(payment, runs.data ?? [], rowsOf(differences))} />}
+        </List>
+      )}
+      {!isRead && !failed && <SkeletonCard rows={3} />}
     </AdministratorsPage>
   )
 }

@@ -8,21 +8,27 @@ export type SuspenseItem = Schemas['SuspenseItem']
 /** An item that is resolved as one: money in suspense, a difference, or both in one line. */
 export type OpenItem = { key: string; suspense: SuspenseItem | null; difference: Difference | null }
 
+/** One receipt may stand on a payment out and on one in. */
 const isOf =
-  ({ provider_receipt: receipt }: SuspenseItem) =>
-  ({ kind, provider_receipt: listed }: Difference): boolean =>
-    kind === 'not_in_our_books' && receipt !== null && listed === receipt
+  ({ provider_receipt: receipt, direction }: SuspenseItem) =>
+  ({ kind, provider_receipt: listed, stated_minor: stated }: Difference): boolean =>
+    kind === 'not_in_our_books' &&
+    receipt !== null &&
+    listed === receipt &&
+    (stated === null || stated.startsWith('-') === (direction === 'out'))
 
 /** A statement line that is missing from the books is both a difference and money in suspense, and becomes one item. */
 export const openItems = (
   suspense: readonly SuspenseItem[],
   differences: readonly Difference[],
 ): { inSuspense: OpenItem[]; others: OpenItem[] } => {
-  const inSuspense = suspense.map((item) => ({ key: item.id, suspense: item, difference: differences.find(isOf(item)) ?? null }))
-  const shown = new Set(inSuspense.map(({ difference }) => difference?.id))
-  const others = differences
-    .filter(({ id }) => !shown.has(id))
-    .map((difference) => ({ key: difference.id, suspense: null, difference }))
+  const rest = new Set(differences)
+  const inSuspense = suspense.map((item) => {
+    const difference = [...rest].find(isOf(item)) ?? null
+    if (difference) rest.delete(difference)
+    return { key: item.id, suspense: item, difference }
+  })
+  const others = [...rest].map((difference) => ({ key: difference.id, suspense: null, difference }))
   return { inSuspense, others }
 }
 

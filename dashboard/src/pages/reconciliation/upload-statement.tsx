@@ -1,7 +1,8 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { api, differencesOfQuery, rowsOf, type Schemas, unknownPaymentsQuery } from '../../api/queries.ts'
+import { useEvery } from '../../api/use-every.ts'
 import { t } from '../../lib/language.ts'
 import { readTextFile } from '../../lib/text-file.ts'
 import { shortMoney } from '../../lib/words.ts'
@@ -9,7 +10,7 @@ import { Button, CopyText } from '../../ui/button.tsx'
 import { FileField } from '../../ui/field.tsx'
 import { Dialog, DialogButton, FormDialog, useChange } from '../../ui/form.tsx'
 import { Loading } from '../../ui/listing.tsx'
-import { fieldError, TextNotice } from '../../ui/page.tsx'
+import { fieldError, SkeletonCard, TextNotice } from '../../ui/page.tsx'
 import { richRecon, tRecon } from './texts.ts'
 import { evidenceFrom, isListed } from './unknown.ts'
 
@@ -74,11 +75,12 @@ const UploadDialog = ({ onClose }: { onClose: () => void }) => {
 
 /** The evidence of the compared statement about each payment with an unknown outcome. */
 const EvidenceForUnknown = ({ run }: { run: Schemas['Reconciliation'] }) => {
-  const payments = useInfiniteQuery(unknownPaymentsQuery)
+  const payments = useEvery(unknownPaymentsQuery)
   const differences = useQuery(differencesOfQuery(run.id))
-  if (!payments.data || !differences.data) return <Loading query={payments.data ? differences : payments} rows={2} />
-  const found = differences.data.data
-  const all = rowsOf(payments).map((payment) => ({ payment, evidence: evidenceFrom(run, payment, found) }))
+  if (!payments.data || payments.isError || !differences.data)
+    return <Loading query={payments.data && !payments.isError ? differences : payments} rows={2} />
+  if (payments.hasNextPage) return <SkeletonCard rows={2} />
+  const all = rowsOf(payments).map((payment) => ({ payment, evidence: evidenceFrom(run, payment, differences.data) }))
   if (all.length === 0) return <p className="quiet">{tRecon('compare.no_unknown')}</p>
   const paid = all.filter(({ evidence }) => isListed(evidence)).length
   return (

@@ -13,7 +13,7 @@ import { shortMoney, sumMinor } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { type IconName, LinkButton } from '../../ui/button.tsx'
 import { Item } from '../../ui/listing.tsx'
-import { Card, Empty, Time } from '../../ui/page.tsx'
+import { Card, Empty, Failure, Time } from '../../ui/page.tsx'
 import { bookLabel } from './item-words.ts'
 import { richRecon, tRecon } from './texts.ts'
 import { type Difference, openItems } from './unknown.ts'
@@ -34,11 +34,11 @@ const differenceOf = ({ booked_minor: booked, stated_minor: stated }: Difference
 
 const useList = <Row,>(query: Listed<Row>) => {
   const list = useInfiniteQuery(query)
-  return { rows: rowsOf(list), isPending: list.isPending, hasMore: list.hasNextPage }
+  return { ...list, rows: rowsOf(list), hasMore: list.hasNextPage }
 }
 
 /** Amounts and times of everything that waits for an administrator of the service, in all workspaces. */
-const useWaiting = (): { kinds: Kind[]; isPending: boolean } => {
+const useWaiting = () => {
   const unknown = useList(unknownPaymentsQuery)
   const late = useList(lateSuccessesQuery)
   const suspense = useList(suspenseQuery)
@@ -86,15 +86,19 @@ const useWaiting = (): { kinds: Kind[]; isPending: boolean } => {
       hasMore: alerts.hasMore,
     },
   ]
+  const lists = [unknown, late, suspense, differences, alerts]
   return {
     kinds: kinds.filter(({ items }) => items.length > 0),
-    isPending: [unknown, late, suspense, differences, alerts].some((list) => list.isPending),
+    isPending: lists.some((list) => list.isPending),
+    failed: lists.find((list) => list.isError),
   }
 }
 
 /** Stopped rails, grouped by reason. */
 const StoppedRails = () => {
-  const rails = Object.entries(useQuery(readinessQuery).data?.rails ?? {})
+  const { data, error, refetch } = useQuery(readinessQuery)
+  if (!data) return <Failure error={error} onRetry={() => void refetch()} />
+  const rails = Object.entries(data.rails ?? {})
   if (rails.length === 0) return null
   const reasons = [...new Set(rails.map(([, reason]) => reason))]
   return (
@@ -118,12 +122,18 @@ const StoppedRails = () => {
 /** Shown to administrators of the service, before anything else. `quiet`: shows a message even if nothing waits. */
 export const ServiceWaiting = ({ quiet = false }: { quiet?: boolean }) => {
   const { currency } = useSession()
-  const { kinds, isPending } = useWaiting()
+  const { kinds, isPending, failed } = useWaiting()
+  const top = (
+    <>
+      <Failure error={failed?.error} onRetry={() => void failed?.refetch()} />
+      <StoppedRails />
+    </>
+  )
   if (kinds.length === 0)
     return (
       <>
-        <StoppedRails />
-        {quiet && !isPending && (
+        {top}
+        {quiet && !isPending && !failed && (
           <Card>
             <Empty icon="check" title={tRecon('wait.none')} />
           </Card>
@@ -132,7 +142,7 @@ export const ServiceWaiting = ({ quiet = false }: { quiet?: boolean }) => {
     )
   return (
     <>
-      <StoppedRails />
+      {top}
       <Card title={tRecon('wait.title')} note={tRecon('wait.lead')} label={tRecon('wait.title')} flush>
         <ul className="rows">
           {kinds.map(({ icon, name, href, items, hasMore }) => {
