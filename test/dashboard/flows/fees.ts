@@ -44,6 +44,12 @@ export const feeFlows = (world: World): void => {
     await page.locator('main .facts').first().getByText('Of which fees').waitFor()
     await page.getByRole('row').filter({ hasText: 'Fee' }).filter({ hasText: '15.00' }).first().waitFor()
     await takeScreenshots(page, 'fee-statement')
+    const day = new Date(Date.now() + 3 * 86_400_000).toISOString()
+    const later = { beneficiary_id: beneficiary, amount_minor: '90000', execute_at: day }
+    expect((await person.api.post('/v1/payments', later)).body.status).toBe('scheduled')
+    await follow(page, '/spending')
+    // KES 985 less KES 900 and its fee of KES 15.
+    await page.getByRole('row').filter({ hasText: '915.00' }).getByText('70.00').waitFor()
     await follow(page, '/history')
     await page.getByText('Fee of the payment to Baraka Stores').waitFor()
     await takeScreenshots(page, 'fee-history')

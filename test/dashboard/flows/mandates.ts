@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest'
+import { createMandate } from '../../harness/mandates.ts'
+import { newBeneficiary } from '../../harness/money.ts'
+import { createKey, signIn } from '../../harness/people.ts'
 import { createHousehold } from '../household.ts'
 import { visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
@@ -17,6 +20,21 @@ export const mandateFlows = (world: World): void => {
     expect(await sign.count()).toBe(0)
     await page.getByLabel('Ends', { exact: true }).fill('2099-01-01T10:00')
     await sign.waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('a payment offers the active mandates that its person signed for their own payments, not those of an agent', async () => {
+    const person = await signIn(world.service.api)
+    await newBeneficiary(person.api)
+    const { grantId } = await createKey(person)
+    await createMandate(world.service, person.wallet, { description: 'My groceries' })
+    await createMandate(world.service, person.wallet, { description: 'For the bot', grant_id: grantId })
+    const { page, complaints, close } = await visitAs(world, person)
+    await page.goto('/payments/new')
+    await page.getByText('More options').click()
+    await page.getByLabel('Mandate').selectOption('My groceries')
+    expect(await page.getByLabel('Mandate').locator('option').allTextContents()).toEqual(['None', 'My groceries'])
     expect(complaints).toEqual([])
     await close()
   })

@@ -233,11 +233,30 @@ export const overviewFlows = (world: World): void => {
     await close()
   })
 
+  test('a page that is older than the service leaves out a need that it does not know, and shows the rest', async () => {
+    const { page, complaints, close } = await visitAs(world, await signIn(world.service.api))
+    await page.route('**/v1/payments/attention', async (route) => {
+      const response = await route.fetch()
+      return route.fulfill({ response, json: { ...(await response.json()), needs: [{ kind: 'of_a_later_release' }] } })
+    })
+    await page.goto('/')
+    await page.getByText('Recent payments').waitFor()
+    await page
+      .getByText(/^Nothing was spent/)
+      .first()
+      .waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
   test('a part of a page that is refused is asked for once, and the page says why and shows the rest', async () => {
     const { page, complaints, close } = await visitAs(world, await signIn(world.service.api))
-    for (const [path, refused, rest] of [
-      ['/', '**/v1/payments/attention', 'Recent payments'],
-      ['/agents', '**/v1/accounts/me/grants?*', 'Connect an agent'],
+    for (const [path, refused, rest, none] of [
+      ['/', '**/v1/payments/attention', 'Recent payments', /^Nothing was spent/],
+      ['/agents', '**/v1/accounts/me/grants?*', 'Connect an agent', 'No agents yet'],
+      ['/spending', '**/v1/payments/summary?*', 'Next 30 days', 'Others'],
+      ['/spending', '**/v1/spending-policies?*', 'Next 30 days', 'No policy or agent has a daily or monthly limit'],
+      ['/payments/new', '**/v1/beneficiaries?*', 'New payment', 'First, add someone to pay'],
     ] as const) {
       let asked = 0
       await page.route(refused, (route) => {
@@ -247,7 +266,7 @@ export const overviewFlows = (world: World): void => {
       await page.goto(path)
       await page.getByRole('alert').getByText('Not now').first().waitFor()
       await page.getByText(rest).first().waitFor()
-      await expect.poll(() => page.getByText('No agents yet').count()).toBe(0)
+      await expect.poll(() => page.getByText(none).count()).toBe(0)
       expect([path, asked]).toEqual([path, 1])
       await page.unroute(refused)
       await page.getByRole('button', { name: 'Try again' }).first().click()

@@ -1,15 +1,16 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import { hasAccounts } from '../../../../src/lib/rail-names.ts'
 import { type Beneficiaries, useBeneficiaries } from '../../api/names.ts'
-import { api, mandatesQuery, paymentQuery, rowsOf, type Schemas } from '../../api/queries.ts'
+import { activeMandatesQuery, api, paymentQuery, rowsOf, type Schemas } from '../../api/queries.ts'
+import { useEvery } from '../../api/use-every.ts'
 import { useDraft } from '../../lib/drafts.ts'
 import { t } from '../../lib/language.ts'
 import { railFacts, typeLabel } from '../../lib/rails.ts'
 import type { Decision } from '../../lib/rule-words.ts'
 import { editableMajor, feeWords, moneyText, shortMoney } from '../../lib/words.ts'
-import { Allowed, useSession } from '../../shell/session.tsx'
+import { Allowed, LoadState, useSession } from '../../shell/session.tsx'
 import { BeneficiaryField } from '../../ui/beneficiary-field.tsx'
 import { Button, LinkButton, Submit } from '../../ui/button.tsx'
 import { fieldsOf, MoneyField, SelectField, TextField } from '../../ui/field.tsx'
@@ -60,7 +61,9 @@ const Prepared = () => {
   const again = params.get('again') ?? ''
   const before = useQuery({ ...paymentQuery(again), enabled: again !== '' })
   const beneficiaries = useBeneficiaries([params.get('beneficiary') ?? before.data?.beneficiary_id ?? ''])
-  if (beneficiaries.isPending || (again !== '' && before.isPending)) return <SkeletonCard rows={4} />
+  if (again !== '' && !before.data) return <LoadState query={before} path={`/v1/payments/${again}`} rows={4} />
+  if (beneficiaries.isPending) return <SkeletonCard rows={4} />
+  if (beneficiaries.error) return <Failure error={beneficiaries.error} onRetry={beneficiaries.retry} />
   if (!beneficiaries.hasActive) return <NoBeneficiary />
   const payment = before.data
   const first = payment
@@ -77,9 +80,12 @@ const Prepared = () => {
   return <PaymentForm key={params.toString()} first={first} />
 }
 
+/** Mandates that approve this person's own payments: those of other signers and of agents do not. */
 const useMandateOptions = () => {
-  const active = rowsOf(useInfiniteQuery(mandatesQuery)).filter(({ status }) => status === 'active')
-  return active.map(({ id, description }) => ({ value: id, label: description }))
+  const { account } = useSession()
+  return rowsOf(useEvery(activeMandatesQuery))
+    .filter(({ account_id: signer, grant_id: agent }) => signer === account.id && agent === null)
+    .map(({ id, description }) => ({ value: id, label: description }))
 }
 
 const announced = ({ status, approval_id }: Schemas['Payment']): string => {
@@ -110,6 +116,11 @@ const PaymentForm = ({ first }: { first: PaymentFields }) => {
   const draft = draftOf(form.value)
   const run = useDryRun(draft)
   const available = balance?.available_minor ?? null
+  // The time may pass during the review. Once the form is complete again, the review needs another click.
+  const isComplete = draft !== null
+  useEffect(() => {
+    if (!isComplete) setReviewing(false)
+  }, [isComplete])
   const verdict = draft && run.decision ? verdictOf(run.decision, draft, available, currency) : null
   const send = useSend(form.clear)
   const beneficiary = beneficiaries.find(form.value.beneficiary)
@@ -243,14 +254,14 @@ export const ReviewPayment = ({ fields, draft, beneficiary, decision, verdict, b
   const sends = verdict.kind === 'send'
   const amount = moneyText(draft.amount_minor, currency)
   return (
-    <Form className="narrow" busy={busy} onSubmit={onSend}>
+    <Form className="narrow" ready={verdict.tone !== 'bad'} busy={busy} onSubmit={onSend}>
       <Card
         footer={
           <>
             <Button onClick={onBack} size="large">
               {tPay('edit')}
             </Button>
-            <Submit size="large" busy={busy}>
+            <Submit size="large" busy={busy} disabled={verdict.tone === 'bad'}>
               {sends ? tPay('send', { amount }) : verdict.kind === 'later' ? tPay('schedule', { amount }) : tPay('request')}
             </Submit>
           </>

@@ -1,9 +1,9 @@
-import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query'
+import { type UseQueryResult, useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { paymentsStatementQuery, paymentsSummaryQuery, policiesQuery, rowsOf, scheduledQuery } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
-import { dayLabel, localDate, monthLabel, monthsAfter, now } from '../../lib/time.ts'
+import { dayLabel, daysAfter, localDate, monthLabel, monthsAfter, now } from '../../lib/time.ts'
 import { compareMinor, leftOf, majorText, moneyText, roundMoney, share, shortMoney, sumMinor } from '../../lib/words.ts'
 import { Allowed, useSession } from '../../shell/session.tsx'
 import { BalanceFigure, Meter } from '../../ui/charts.tsx'
@@ -35,7 +35,7 @@ const maxShown = 8
 
 /** Months whose first day is in the last 90 days, this month included. */
 const wholeMonths = (): string[] => {
-  const first = localDate(now() - (daysBack - 1) * dayMs)
+  const first = daysAfter(localDate(now()), 1 - daysBack)
   const months: string[] = []
   for (let month = localDate(now()).slice(0, 7); `${month}-01` >= first; month = monthsAfter(month, -1)) months.unshift(month)
   return months
@@ -53,13 +53,15 @@ type MonthsProps = {
   rows: Row[]
   totals: readonly string[]
   isPending: boolean
+  /** Shown instead of the amounts if they could not be read. */
+  problem: ReactNode
   /** Text that says on which day a payment counts. */
   measure: string
   note: string
 }
 
 /** Bars beside their amounts, all on one scale. */
-const Months = ({ label, months, rows, totals, isPending, measure, note }: MonthsProps) => {
+const Months = ({ label, months, rows, totals, isPending, problem, measure, note }: MonthsProps) => {
   const { currency } = useSession()
   const shown = rows.filter(isSomething).sort(bySpent).slice(0, maxShown)
   const most = shown.flatMap(({ spent }) => spent).reduce(larger, '1')
@@ -77,8 +79,9 @@ const Months = ({ label, months, rows, totals, isPending, measure, note }: Month
       flush
     >
       {isPending && <SkeletonRows rows={3} />}
-      {!isPending && shown.length === 0 && <Empty icon="payments" title={tBooks('spending.none')} />}
-      {!isPending && shown.length > 0 && (
+      {!isPending && problem && <div className="card-body">{problem}</div>}
+      {!isPending && !problem && shown.length === 0 && <Empty icon="payments" title={tBooks('spending.none')} />}
+      {!isPending && !problem && shown.length > 0 && (
         <Table
           headings={[label, ...months.map((month) => ({ figures: monthLabel(month) }))]}
           label={tBooks('spending.label', { label: label.toLowerCase() })}
@@ -109,10 +112,21 @@ const Months = ({ label, months, rows, totals, isPending, measure, note }: Month
   )
 }
 
+type Reading = Pick<UseQueryResult, 'data' | 'isPending' | 'error' | 'refetch'>
+
+/** Whether some of these queries still load, and the first that failed without an answer: its amounts would count as none. */
+const stateOf = (results: readonly Reading[]) => {
+  const failed = results.find(({ data, error }) => data === undefined && error)
+  return { isPending: !failed && results.some((result) => result.isPending), failed }
+}
+
+const failureOf = (failed: Reading | undefined) =>
+  failed && <Failure error={failed.error} onRetry={() => void failed.refetch()} />
+
 /** Spending of everyone, and of each recently used agent, the largest this month first. Loads one summary for each. */
 const ByAgent = () => {
   const months = wholeMonths()
-  const { own, others, isPending } = useWorkspaceAgents(true)
+  const { own, others, isPending, error, retry } = useWorkspaceAgents(true)
   const first = now() - daysBack * dayMs
   const agents = [...own, ...others]
     .filter(({ last_used_at: at }) => at !== null && Date.parse(at) > first)
@@ -121,7 +135,7 @@ const ByAgent = () => {
   const spent = useQueries({
     queries: [{}, ...agents.map(({ id }) => ({ grant_id: id }))].map((filter) => paymentsSummaryQuery(filter, daysBack)),
     combine: (results) => ({
-      isPending: results.some((result) => result.isPending),
+      ...stateOf(results),
       of: results.map(({ data }) =>
         months.map((month) =>
           sumMinor((data?.by_day ?? []).flatMap(({ date, amount_minor: minor }) => (date.startsWith(month) ? [minor] : []))),
@@ -142,6 +156,7 @@ const ByAgent = () => {
       measure={tBooks('spending.requested')}
       note={tBooks('spending.requested_note')}
       isPending={isPending || spent.isPending}
+      problem={error ? <Failure error={error} onRetry={retry} /> : failureOf(spent.failed)}
     />
   )
 }
@@ -153,10 +168,10 @@ const lessReturned = (left: string | null | undefined, returned: string | undefi
 /** Spending by beneficiary, from the monthly statements: the same figures as in the books. */
 const ByPayee = () => {
   const months = wholeMonths()
-  const { isPending, read } = useQueries({
+  const { read, ...state } = useQueries({
     queries: months.map((month) => paymentsStatementQuery(month)),
     combine: (results) => ({
-      isPending: results.some((result) => result.isPending),
+      ...stateOf(results),
       read: results.map(({ data }) => data),
     }),
   })
@@ -175,7 +190,9 @@ const ByPayee = () => {
   })
   return (
     <Months
-      {...{ months, rows, totals, isPending }}
+      {...{ months, rows, totals }}
+      isPending={state.isPending}
+      problem={failureOf(state.failed) ?? (read.some((data) => data?.totals_pending) && <p>{tBooks('not_counted')}</p>)}
       label={t('payee')}
       measure={tBooks('spending.booked')}
       note={tBooks('spending.booked_note')}
@@ -187,17 +204,20 @@ const byShare = (a: LimitUse, b: LimitUse): number => share(b.used, b.limit) - s
 
 const Headroom = () => {
   const { currency, can } = useSession()
-  const { own, others } = useWorkspaceAgents(true)
+  const agents = useWorkspaceAgents(true)
   const policies = useInfiniteQuery({ ...policiesQuery('active'), enabled: can('policy.read') })
   const limits = [
     ...rowsOf(policies).flatMap(ofPolicy),
-    ...[...own, ...others].flatMap((grant) => ofGrant(grant, `/agents/${grant.id}`)),
+    ...[...agents.own, ...agents.others].flatMap((grant) => ofGrant(grant, `/agents/${grant.id}`)),
   ].sort(byShare)
+  const isPending = agents.isPending || policies.isLoading
   return (
     <Card title={tBooks('room')} note={tBooks('room.note')}>
-      {limits.length === 0 ? (
-        <p className="quiet">{tBooks('room.none')}</p>
-      ) : (
+      <Failure error={agents.error} onRetry={agents.retry} />
+      <Failure error={policies.error} onRetry={() => void policies.refetch()} />
+      {isPending && <SkeletonText width="100%" height={56} />}
+      {!isPending && !agents.error && !policies.error && limits.length === 0 && <p className="quiet">{tBooks('room.none')}</p>}
+      {!isPending && limits.length > 0 && (
         <ul className="limit-strips">
           {limits.map(({ name, period, href, ...use }) => (
             <li key={use.key}>
@@ -223,10 +243,11 @@ const daysAhead = 30
 const Coming = () => {
   const { balance, ownsBalance, currency } = useSession()
   const scheduled = useQuery(scheduledQuery)
-  const dates = Array.from({ length: daysAhead + 1 }, (_, ahead) => localDate(now() + ahead * dayMs))
-  const due = (scheduled.data ?? []).map(({ execute_at: at, amount_minor: minor }) => ({
+  const today = localDate(now())
+  const dates = Array.from({ length: daysAhead + 1 }, (_, ahead) => daysAfter(today, ahead))
+  const due = (scheduled.data ?? []).map(({ execute_at: at, amount_minor: amount, fee_minor: fee }) => ({
     date: localDate(Date.parse(at ?? '')),
-    minor,
+    minor: sumMinor([amount, fee]),
   }))
   let left = BigInt(balance?.available_minor ?? '0')
   const days = dates.map((date) => {

@@ -280,7 +280,7 @@ const NextStep = () => {
   const { can } = useSession()
   const beneficiaries = useBeneficiaries()
   if (!can('payment.create') || beneficiaries.isPending) return null
-  return beneficiaries.hasActive ? (
+  return beneficiaries.hasActive || beneficiaries.error ? (
     <LinkButton href="/payments/new" variant="primary">
       {tTopUp('make_payment')}
     </LinkButton>
