@@ -39,7 +39,8 @@ export const Menu = ({ label, button, children, up = false, right = false }: Men
   const move = (step: number) => {
     const items = itemsOf(list.current)
     const index = document.activeElement instanceof HTMLElement ? items.indexOf(document.activeElement) : -1
-    items.at((index + step) % items.length)?.focus()
+    // With no item focused, the arrow up goes to the last one.
+    items.at((step < 0 ? Math.max(index, 0) + step : index + step) % items.length)?.focus()
   }
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: handles the arrow keys of the list inside

@@ -84,6 +84,7 @@ export const policyFlows = (world: World): void => {
     await page.getByLabel('Daily limit').fill('100000')
     await page.context().setOffline(false)
     await page.getByRole('heading', { name: 'Renamed' }).waitFor()
+    await page.getByText('This policy has changed').waitFor()
     await expect
       .poll(async () => (await person.api.get(`/v1/spending-policies/${policy.id}`)).body.version)
       .toBe(policy.version + 1)

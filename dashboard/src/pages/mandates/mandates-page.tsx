@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
-import { useLocation } from 'wouter'
+import { Redirect, useLocation } from 'wouter'
 import { useBeneficiaries, useBeneficiaryNames } from '../../api/names.ts'
 import { api, grantsQuery, mandateQuery, mandatesQuery, rowsOf, type Schemas } from '../../api/queries.ts'
 import { useEvery } from '../../api/use-every.ts'
@@ -146,7 +146,10 @@ const Detail = ({ mandate }: { mandate: Schemas['IntentMandate'] }) => {
 
 const weekMs = 7 * 86_400_000
 
-export const NewMandatePage = () => {
+/** Only the owning account can sign: the service refuses the signature of others. */
+export const NewMandatePage = () => (useSession().owns ? <MandateForm /> : <Redirect to="/mandates" replace />)
+
+const MandateForm = () => {
   const { currency, workspace } = useSession()
   const [, navigate] = useLocation()
   const client = useQueryClient()

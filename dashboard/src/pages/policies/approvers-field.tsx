@@ -12,8 +12,9 @@ type Props = { value: readonly string[]; onChange: (ids: string[]) => void }
 /** Chooses the only approvers under a policy, from members who may decide and approvers already named. */
 export const ApproversField = ({ value, onChange }: Props) => {
   const people = usePeople()
-  const members = rowsOf(useEvery(membersQuery))
-  const able = members
+  const members = useEvery(membersQuery)
+  const areAll = members.data !== undefined && !members.hasNextPage
+  const able = rowsOf(members)
     .filter(({ role, status }) => status === 'active' && decidingRoles.some((deciding) => deciding === role))
     .map(({ account_id: id }) => id)
   // Keeps the initial approvers, so that a removed one can be chosen again.
@@ -27,7 +28,7 @@ export const ApproversField = ({ value, onChange }: Props) => {
         <CheckField
           key={id}
           label={capitalized(people(id))}
-          hint={able.includes(id) ? undefined : tPolicy('approvers.cannot')}
+          hint={!areAll || able.includes(id) ? undefined : tPolicy('approvers.cannot')}
           value={value.includes(id)}
           onChange={(chosen) => onChange(chosen ? [...value, id] : value.filter((other) => other !== id))}
         />

@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 import { termsInWords } from '../../../../src/policy/term-words.ts'
 import { hasCode } from '../../api/error.ts'
@@ -37,6 +37,13 @@ export const PolicyPage = ({ id }: { id: string }) => {
   const { can } = useSession()
   const policy = useQuery(policyQuery(id))
   const editable = can('policy.manage') && policy.data?.status === 'active'
+  const version = policy.data?.version
+  const shown = useRef(version)
+  // Someone else changed it: a save leaves the page.
+  useEffect(() => {
+    if (editable && shown.current !== undefined && shown.current !== version) announce(tPolicy('changed_meanwhile'), 'info')
+    shown.current = version
+  }, [editable, version])
   return (
     <Page
       title={policy.data?.name ?? tPolicy('policy')}

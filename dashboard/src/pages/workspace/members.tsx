@@ -96,6 +96,7 @@ const ChangeMember = ({ member, onClose }: { member: Member; onClose: () => void
       keep={
         <Button
           variant={suspended ? 'secondary' : 'danger'}
+          busy={change.isPending}
           onClick={() => change.mutate({ status: suspended ? 'active' : 'suspended' })}
         >
           {suspended ? tWork('reinstate') : tWork('suspend')}

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { usePeople } from '../../api/names.ts'
 import { api, workspaceGrantsQuery, workspaceQuery } from '../../api/queries.ts'
+import { useEvery } from '../../api/use-every.ts'
 import { t } from '../../lib/language.ts'
 import { capitalized, shortMoney } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
@@ -98,6 +99,8 @@ const ConfirmFreeze = ({ onClose }: { onClose: () => void }) => {
 const WorkspaceGrants = () => {
   const { currency } = useSession()
   const people = usePeople()
+  // The first page may hold only revoked ones.
+  useEvery(workspaceGrantsQuery)
   const none = <Empty icon="robot" title={tWork('grants.none')} />
   return (
     <Listing title={tWork('grants')} query={workspaceGrantsQuery} rows={1} empty={none}>
