@@ -10,7 +10,7 @@ import { type Session, useSession } from './session.tsx'
 export type NavItem = { href: string; label: string; icon: IconName; keys: string }
 
 /** Reader for whom `isFor` decides whether to show an entry. An entry without `isFor` is shown to everyone. */
-type Reader = Pick<Session, 'can' | 'ownsBalance'> & { administers: boolean }
+type Reader = Pick<Session, 'can' | 'seesBalance'> & { administers: boolean }
 type Entry = Omit<NavItem, 'label'> & {
   group: 'main' | 'rules' | 'setup'
   name: Extract<Key, `nav.${string}`> extends `nav.${infer Name}` ? Name : never
@@ -24,7 +24,7 @@ const entries: readonly Entry[] = [
   { group: 'main', name: 'agents', href: '/agents', icon: 'robot', keys: 'g e' },
   { group: 'main', name: 'beneficiaries', href: '/beneficiaries', icon: 'people', keys: 'g b' },
   { group: 'main', name: 'topup', href: '/top-up', icon: 'topup', keys: 'g t', isFor: ({ can }) => can('topup.create') },
-  { group: 'main', name: 'history', href: '/history', icon: 'list', keys: 'g h', isFor: ({ ownsBalance }) => ownsBalance },
+  { group: 'main', name: 'history', href: '/history', icon: 'list', keys: 'g h', isFor: ({ seesBalance }) => seesBalance },
   { group: 'main', name: 'statements', href: '/statements', icon: 'receipt', keys: 'g f' },
   { group: 'main', name: 'spending', href: '/spending', icon: 'chart', keys: 'g x', isFor: ({ can }) => can('payment.read') },
   { group: 'rules', name: 'policies', href: '/policies', icon: 'policy', keys: 'g r' },
@@ -39,10 +39,10 @@ export type Nav = Readonly<Record<Entry['group'] | 'all', readonly NavItem[]>>
 
 /** Pages that this person can use in this workspace, so that navigation never leads to an error. */
 export const useNav = (): Nav => {
-  const { can, ownsBalance } = useSession()
+  const { can, seesBalance } = useSession()
   const administers = useAdministers()
   const all = entries
-    .filter(({ isFor }) => isFor?.({ can, ownsBalance, administers }) ?? true)
+    .filter(({ isFor }) => isFor?.({ can, seesBalance, administers }) ?? true)
     .map((entry) => ({ ...entry, label: t(`nav.${entry.name}`) }))
   const of = (group: Entry['group']) => all.filter((entry) => entry.group === group)
   return { main: of('main'), rules: of('rules'), setup: of('setup'), all }

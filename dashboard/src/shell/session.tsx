@@ -33,7 +33,8 @@ export type Session = {
   currency: string
   /** Balance that the workspace pays from; null if this reader may not see it. */
   balance: Schemas['Workspace']['balance']
-  ownsBalance: boolean
+  /** Whether this reader may see the balance. */
+  seesBalance: boolean
   /** Whether the team has its own balance: history and statements then belong to the workspace, not the account. */
   ofTeam: boolean
   /** Whether this account owns the workspace. */
@@ -115,7 +116,7 @@ export const SessionIn = ({ account, view: { workspace, membership }, children }
     membership,
     currency: workspace.currency,
     balance: workspace.balance,
-    ownsBalance: workspace.balance !== null,
+    seesBalance: workspace.balance !== null,
     ofTeam: workspace.kind === 'team' && !workspace.balance_shared,
     owns: workspace.owning_account_id === account.id,
     can: (permission) => permissions.has(permission),

@@ -52,7 +52,7 @@ const NavLinks = ({ items, waiting }: { items: readonly NavItem[]; waiting: numb
 const firstField = ':is(.main form, .main search) :is(input, select, textarea)[autofocus]'
 
 /** Moves the focus to the new page's content, unless the page has focused a field. */
-const useArrival = (location: string) => {
+const useFocusOnNavigation = (location: string) => {
   const main = useRef<HTMLElement>(null)
   const last = useRef('')
   useEffect(() => {
@@ -74,7 +74,7 @@ export const Shell = ({ children }: { children: ReactNode }) => {
   const [open, setOpen] = useState<'help' | 'palette' | null>(null)
   const close = () => setOpen(null)
   const waiting = useInbox().forMe.length
-  const main = useArrival(location)
+  const main = useFocusOnNavigation(location)
   const search = () => setOpen('palette')
   const help = () => setOpen('help')
   usePageKey((event) => {
@@ -93,7 +93,7 @@ export const Shell = ({ children }: { children: ReactNode }) => {
       <a className="skip-link" href="#main">
         {t('nav.skip')}
       </a>
-      <Attention waiting={waiting} />
+      <Announcer waiting={waiting} />
       <aside className="sidebar no-print">
         <WorkspaceMenu />
         <button type="button" className="search-button" onClick={search}>
@@ -134,7 +134,7 @@ export const Shell = ({ children }: { children: ReactNode }) => {
   )
 }
 
-const patienceMs = 1500
+const graceMs = 1500
 
 /** Bar shown while the connection is lost for longer than a moment. It overlays the page, so that nothing moves. */
 const ConnectionBar = () => {
@@ -148,7 +148,7 @@ const ConnectionBar = () => {
       setVisible(false)
       return undefined
     }
-    const timer = setTimeout(() => setVisible(true), patienceMs)
+    const timer = setTimeout(() => setVisible(true), graceMs)
     return () => clearTimeout(timer)
   }, [isLost])
   return (
@@ -193,7 +193,7 @@ const FrozenBanner = () => {
 const isApproval = (data: Record<string, unknown>): data is Schemas['Approval'] => 'payment' in data && 'decisions' in data
 
 /** Follows the event stream, and announces approvals that wait for this person, and a balance that is too low. */
-const Attention = ({ waiting }: { waiting: number }) => {
+const Announcer = ({ waiting }: { waiting: number }) => {
   const { account, workspace, currency } = useSession()
   const { badge } = useStore(notifyChoices)
   const client = useQueryClient()

@@ -75,8 +75,8 @@ type ListingProps<Item> = {
   query: Listed<Item>
   empty: ReactNode
   rows?: number | undefined
-  /** True: shows only the first page, without a button for more. */
-  whole?: boolean | undefined
+  /** Whether to show only the first page, without a button for more. */
+  firstPageOnly?: boolean | undefined
   children: (items: Item[]) => ReactNode
 } & Pick<CardProps, 'title' | 'label' | 'note' | 'actions' | 'footer'>
 
@@ -100,16 +100,16 @@ export const Rows = <Item extends { id: string | number }>({ items, children }: 
 /** Active and pending items. A button shows the ended ones. */
 export const Current = <Row extends { id: string; status: string }>({ none, ...rows }: RowsProps<Row> & { none: string }) => {
   const { items } = rows
-  const [whole, setWhole] = useState(false)
+  const [showsAll, setShowsAll] = useState(false)
   const current = items.filter(({ status }) => status === 'active' || status === 'pending')
   const ended = items.length - current.length
   return (
     <>
-      <Rows {...rows} items={whole ? items : current} />
-      {current.length === 0 && !whole && <p className="card-body quiet">{none}</p>}
+      <Rows {...rows} items={showsAll ? items : current} />
+      {current.length === 0 && !showsAll && <p className="card-body quiet">{none}</p>}
       {ended > 0 && (
         <div className="row row-end card-footer">
-          <FoldButton open={whole} onChange={setWhole} words={[t('ended_fold', { count: ended }), t('ended_unfold')]} />
+          <FoldButton open={showsAll} onChange={setShowsAll} words={[t('ended_fold', { count: ended }), t('ended_unfold')]} />
         </div>
       )}
     </>
@@ -117,8 +117,8 @@ export const Current = <Row extends { id: string; status: string }>({ none, ...r
 }
 
 /** A paged list in all its states: loading, failed, empty, with more pages. A title or a label puts it in a card. */
-export const Listing = <Item,>({ query, empty, rows, whole, children, ...card }: ListingProps<Item>) => {
-  const states = <States {...{ query, empty, rows, whole, children }} />
+export const Listing = <Item,>({ query, empty, rows, firstPageOnly, children, ...card }: ListingProps<Item>) => {
+  const states = <PagedRows {...{ query, empty, rows, firstPageOnly, children }} />
   if (card.title === undefined && card.label === undefined) return states
   return (
     <Card {...card} flush>
@@ -127,12 +127,12 @@ export const Listing = <Item,>({ query, empty, rows, whole, children, ...card }:
   )
 }
 
-const States = <Item,>({ query: asked, empty, rows = 5, whole = false, children }: ListingProps<Item>) => {
+const PagedRows = <Item,>({ query: asked, empty, rows = 5, firstPageOnly = false, children }: ListingProps<Item>) => {
   const query = useInfiniteQuery(asked)
   if (query.isPending) return <SkeletonRows rows={rows} />
   const failure = query.isError && (
     <div className="card-body">
-      {query.data && <OldList at={query.dataUpdatedAt} />}
+      {query.data && <StaleNotice at={query.dataUpdatedAt} />}
       <Failure error={query.error} onRetry={() => void query.refetch()} />
     </div>
   )
@@ -143,7 +143,7 @@ const States = <Item,>({ query: asked, empty, rows = 5, whole = false, children 
     <>
       {failure}
       <LiveRows>{children(items)}</LiveRows>
-      {!whole && <More query={query} />}
+      {!firstPageOnly && <More query={query} />}
     </>
   )
 }
@@ -156,7 +156,7 @@ export const List = <Item extends { id: string }>({
 )
 
 /** Shown above outdated rows after a failed refresh, with their time. */
-export const OldList = ({ at }: { at: number }) => (
+export const StaleNotice = ({ at }: { at: number }) => (
   <p className="quiet">{rich('old_list', { at: <Time at={new Date(at).toISOString()} /> })}</p>
 )
 
@@ -204,11 +204,11 @@ export const Table = ({ headings, label, folded, className, bodies = false, chil
   </div>
 )
 
-/** Selection of at most `most` of these keys, with functions that change it. */
-export const useSelection = (keys: readonly string[], most = Number.POSITIVE_INFINITY) => {
+/** Selection of at most `max` of these keys, with functions that change it. */
+export const useSelection = (keys: readonly string[], max = Number.POSITIVE_INFINITY) => {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
-  const chosen = keys.filter((key) => selected.has(key)).slice(0, most)
-  const whole = keys.slice(0, most)
+  const chosen = keys.filter((key) => selected.has(key)).slice(0, max)
+  const selectable = keys.slice(0, max)
   return {
     chosen,
     toggle: (key: string) => {
@@ -216,8 +216,8 @@ export const useSelection = (keys: readonly string[], most = Number.POSITIVE_INF
       if (!next.delete(key)) next.add(key)
       setSelected(next)
     },
-    isWhole: chosen.length > 0 && chosen.length === whole.length,
-    toggleAll: () => setSelected(new Set(chosen.length === whole.length ? [] : whole)),
+    allSelected: chosen.length > 0 && chosen.length === selectable.length,
+    toggleAll: () => setSelected(new Set(chosen.length === selectable.length ? [] : selectable)),
     clear: () => setSelected(new Set()),
     isEmpty: keys.length === 0,
   }
@@ -229,7 +229,7 @@ type BarProps = { selection: ReturnType<typeof useSelection>; words: string; apa
 export const SelectionBar = ({ selection, words, apart = false, children }: BarProps) => (
   <div className={cx('row row-between selection-bar', apart && 'card')}>
     <label className="check">
-      <input type="checkbox" checked={selection.isWhole} disabled={selection.isEmpty} onChange={selection.toggleAll} />
+      <input type="checkbox" checked={selection.allSelected} disabled={selection.isEmpty} onChange={selection.toggleAll} />
       <span>{words}</span>
     </label>
     {selection.chosen.length > 0 && <div className="row row-tight">{children}</div>}

@@ -10,7 +10,7 @@ import { rich, t } from '../../lib/language.ts'
 import { requesterWords, shortMoney, sumMinor } from '../../lib/words.ts'
 import { useOpenIn, useSession } from '../../shell/session.tsx'
 import { Button, cx } from '../../ui/button.tsx'
-import { Listing, LiveRows, OldList, Rows, SelectionBar, useSelection } from '../../ui/listing.tsx'
+import { Listing, LiveRows, Rows, SelectionBar, StaleNotice, useSelection } from '../../ui/listing.tsx'
 import { Amount, Badge, Card, Countdown, Empty, Failure, Page, SkeletonRows, StatusBadge, Time } from '../../ui/page.tsx'
 import { FrozenBadge } from '../agents/agents.tsx'
 import { SeparateBalance, useSeparation } from '../overview/shared-balance.ts'
@@ -68,7 +68,7 @@ const ForMe = ({ forMe: items, isPending, error, oldSince, several }: Inbox) => 
     <Card title={t('inbox.mine')} actions={keys} flush>
       {error ? (
         <div className="card-body">
-          {oldSince !== null && <OldList at={oldSince} />}
+          {oldSince !== null && <StaleNotice at={oldSince} />}
           <Failure error={error} />
         </div>
       ) : null}

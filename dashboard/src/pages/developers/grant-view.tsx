@@ -148,7 +148,7 @@ const Payments = ({ grant }: Pick<Props, 'grant'>) => {
         }
         query={payments}
         rows={3}
-        whole
+        firstPageOnly
         empty={<Empty icon="payments" title={t('no_payments')} />}
       >
         {(rows) => <PaymentsTable payments={rows} without="requester" />}

@@ -44,8 +44,8 @@ const hrefOf = ({ reference }: Entry): string | null => {
 
 /** Every ledger entry that changed the available or held amount, for reconciliation. */
 export const HistoryPage = () => {
-  const { ownsBalance, workspace } = useSession()
-  if (!ownsBalance)
+  const { seesBalance, workspace } = useSession()
+  if (!seesBalance)
     return (
       <Page title={t('nav.history')}>
         <EmptyCard

@@ -60,9 +60,9 @@ const start = (href: string, label: string, variant: Variant) => (
 
 /** Steps from an empty account to a first payment and agent, in any order. Hidden once all steps count as done. */
 export const FirstSteps = () => {
-  const { ownsBalance, can, currency } = useSession()
+  const { seesBalance, can, currency } = useSession()
   const has = useHas()
-  if (!ownsBalance || !can('policy.manage') || !has.known) return null
+  if (!seesBalance || !can('policy.manage') || !has.known) return null
   const steps: Step[] = [
     {
       title: t('add_money_link'),

@@ -17,8 +17,8 @@ import { FreezeButton, FrozenBadge, ofGrant, useWorkspaceAgents } from '../agent
 
 type AnyNeed = Schemas['Attention']['needs'][number]
 /** Excludes deposits in suspense, which are shown above with everything that waits for administrators of the service. */
-type ApiNeed = Exclude<AnyNeed, { kind: 'deposits_in_suspense' }>
-const isShownHere = (need: AnyNeed): need is ApiNeed => need.kind !== 'deposits_in_suspense'
+type ShownNeed = Exclude<AnyNeed, { kind: 'deposits_in_suspense' }>
+const isShownHere = (need: AnyNeed): need is ShownNeed => need.kind !== 'deposits_in_suspense'
 type Need = {
   key: string
   tone: 'bad' | 'warn' | 'info'
@@ -32,17 +32,17 @@ type Need = {
 
 const nearlyUsed = 0.8
 
-type Reader = { currency: string; administers: boolean; can: Session['can']; mayStop: (accountId: string) => boolean }
-/** `ends`: whether this reader can resolve the need: by a freeze, a limit, another number, or as an administrator. */
-type Noticed = Need & { ends: boolean }
+type Reader = { currency: string; administers: boolean; can: Session['can']; mayFreeze: (accountId: string) => boolean }
+/** `canResolve`: whether this reader can resolve the need: by a freeze, a limit, another number, or as an administrator. */
+type PresentedNeed = Need & { canResolve: boolean }
 
 /** Words for a need. A new kind does not compile without words; an older page shows no need of a newer service. */
-const noticedOf = (need: ApiNeed, { currency, administers, can, mayStop }: Reader): Noticed | null => {
+const presentNeed = (need: ShownNeed, { currency, administers, can, mayFreeze }: Reader): PresentedNeed | null => {
   switch (need.kind) {
     case 'unknown_payments': {
       const list = need.count === 1 ? `/payments/${need.payment_id}` : '/payments?status=unknown'
       return {
-        ends: administers,
+        canResolve: administers,
         key: 'unknown',
         tone: 'warn',
         icon: 'alert',
@@ -53,10 +53,10 @@ const noticedOf = (need: ApiNeed, { currency, administers, can, mayStop }: Reade
     }
     case 'repeated_payments': {
       const { by, beneficiary } = need
-      const ends = by.grant_id !== null && mayStop(by.account_id)
+      const canResolve = by.grant_id !== null && mayFreeze(by.account_id)
       const list = { label: t('see_them'), href: `/payments?beneficiary=${beneficiary.id}` }
       return {
-        ends,
+        canResolve,
         key: `repeated ${beneficiary.id} ${need.amount_minor} ${by.grant_id}`,
         tone: 'bad',
         icon: 'payments',
@@ -70,7 +70,7 @@ const noticedOf = (need: ApiNeed, { currency, administers, can, mayStop }: Reade
           from: timeOfDay(need.first_at),
           to: timeOfDay(need.last_at),
         }),
-        ...(ends ? { action: { freeze: by }, more: list } : { action: list }),
+        ...(canResolve ? { action: { freeze: by }, more: list } : { action: list }),
       }
     }
     case 'refused_payments': {
@@ -80,7 +80,7 @@ const noticedOf = (need: ApiNeed, { currency, administers, can, mayStop }: Reade
       const what = t('needs.refused_what', { what: one, count })
       const query = by.grant_id === null ? `person=${by.account_id}` : `agent=${by.grant_id}`
       return {
-        ends: false,
+        canResolve: false,
         key: `refused ${by.account_id} ${by.grant_id}`,
         tone: 'warn',
         icon: 'cross',
@@ -93,7 +93,7 @@ const noticedOf = (need: ApiNeed, { currency, administers, can, mayStop }: Reade
       const { count, beneficiary, reported_name: name } = need
       const payee = beneficiary.display_name
       return {
-        ends: can('beneficiary.manage'),
+        canResolve: can('beneficiary.manage'),
         key: 'names',
         tone: 'warn',
         icon: 'people',
@@ -104,28 +104,28 @@ const noticedOf = (need: ApiNeed, { currency, administers, can, mayStop }: Reade
     }
     case 'balance_short': {
       const { missing_minor: missing, scheduled_minor: scheduled, due_at: at } = need.shortage
-      const ends = can('topup.create')
+      const canResolve = can('topup.create')
       const list = { label: t('see_scheduled'), href: '/payments?status=scheduled' }
       return {
-        ends,
+        canResolve,
         key: `short ${at}`,
         tone: 'bad',
         icon: 'alert',
         title: missing === null ? t('needs.short_hidden') : t('needs.short', { amount: shortMoney(missing, currency) }),
         note: t('needs.short_note', { amount: moneyText(scheduled, currency), at: timeWithDay(at) }),
-        ...(ends ? { action: { label: t('top_up'), href: '/top-up' }, more: list } : { action: list }),
+        ...(canResolve ? { action: { label: t('top_up'), href: '/top-up' }, more: list } : { action: list }),
       }
     }
     case 'limit_nearly_used': {
-      const ends = can('policy.manage')
+      const canResolve = can('policy.manage')
       return {
-        ends,
+        canResolve,
         key: `limit ${need.policy_id} ${need.period}`,
         tone: 'info',
         icon: 'policy',
         title: t(`needs.limit.${need.period}`, { name: need.name, share: percent(need.used_minor, need.limit_minor) }),
         note: t('part_of', { used: moneyText(need.used_minor, currency), limit: moneyText(need.limit_minor, currency) }),
-        action: { label: t(ends ? 'edit_limit' : 'see_it'), href: `/policies/${need.policy_id}` },
+        action: { label: t(canResolve ? 'edit_limit' : 'see_it'), href: `/policies/${need.policy_id}` },
       }
     }
     default:
@@ -137,18 +137,18 @@ const noticedOf = (need: ApiNeed, { currency, administers, can, mayStop }: Reade
 const percent = (used: string, limit: string): string => `${Math.floor(share(used, limit) * 100)} %`
 
 /** Tasks that this person can complete, decisions first, then items for information. Each group begins with the most urgent. */
-const useNeeds = (): { needs: Need[]; looks: Need[] } => {
+const useNeeds = (): { needs: Need[]; informational: Need[] } => {
   const { account, workspace, currency, can } = useSession()
   const reader: Reader = {
     currency,
     administers: useAdministers(),
     can,
-    mayStop: (accountId) => accountId === account.id || can('workspace.manage'),
+    mayFreeze: (accountId) => accountId === account.id || can('workspace.manage'),
   }
   const { data } = useQuery(attentionQuery)
   const { forMe } = useInbox()
   const agents = useWorkspaceAgents()
-  const noticed = (data?.needs ?? []).filter(isShownHere).flatMap((need) => noticedOf(need, reader) ?? [])
+  const presented = (data?.needs ?? []).filter(isShownHere).flatMap((need) => presentNeed(need, reader) ?? [])
   const [next] = forMe
   const approvals: Need[] = next
     ? [
@@ -182,8 +182,8 @@ const useNeeds = (): { needs: Need[]; looks: Need[] } => {
       }),
     )
   return {
-    needs: [...approvals, ...noticed.filter(({ ends }) => ends), ...ofAgents],
-    looks: noticed.filter(({ ends }) => !ends),
+    needs: [...approvals, ...presented.filter(({ canResolve }) => canResolve), ...ofAgents],
+    informational: presented.filter(({ canResolve }) => !canResolve),
   }
 }
 
@@ -203,30 +203,30 @@ const maxShown = 5
 
 /** Needs that this person can resolve, and below them needs for information only. */
 export const Needs = () => {
-  const { needs, looks } = useNeeds()
+  const { needs, informational } = useNeeds()
   return (
     <>
       <Group title={t('needs.you')} needs={needs} />
-      <Group title={t('needs.look')} needs={looks} />
+      <Group title={t('needs.look')} needs={informational} />
     </>
   )
 }
 
 /** The first five needs, each with the one action that helps. A button shows the others. */
 const Group = ({ title, needs }: { title: string; needs: readonly Need[] }) => {
-  const [isWhole, setWhole] = useState(false)
+  const [showsAll, setShowsAll] = useState(false)
   if (needs.length === 0) return null
   const rest = needs.length > maxShown && (
     <FoldButton
-      open={isWhole}
-      onChange={setWhole}
+      open={showsAll}
+      onChange={setShowsAll}
       words={[t('more_count', { count: needs.length - maxShown }), t('show_fewer')]}
     />
   )
   return (
     <Card title={title} label={title} footer={rest} flush>
       <ul className="rows">
-        {needs.slice(0, isWhole ? needs.length : maxShown).map(({ key, tone, icon, title: what, note, action, more }) => (
+        {needs.slice(0, showsAll ? needs.length : maxShown).map(({ key, tone, icon, title: what, note, action, more }) => (
           <li key={key}>
             <Item
               className="need"

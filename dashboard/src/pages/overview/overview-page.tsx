@@ -31,10 +31,10 @@ const ServiceWaiting = laterPart(async () => (await import('../reconciliation/wa
 
 /** Whether all queries that decide the layout have loaded. Shown one by one, each part would push down the parts below it. */
 const useReady = (): boolean => {
-  const { ownsBalance, ofTeam } = useSession()
+  const { seesBalance, ofTeam } = useSession()
   const inbox = useInbox()
   const attention = useQuery(attentionQuery)
-  const balance = useQuery({ ...historySummaryQuery(ofTeam), enabled: ownsBalance })
+  const balance = useQuery({ ...historySummaryQuery(ofTeam), enabled: seesBalance })
   const steps = useHas()
   const lists = [useInfiniteQuery(grantsQuery), useInfiniteQuery(recentPaymentsQuery)]
   // `isLoading`: loading for the first time. A query that is disabled or has failed does not delay the page.
@@ -112,21 +112,20 @@ const AgentsStrip = () => {
 
 /** Balance over 30 days, if the reader may see it, and daily spending in this workspace. */
 const Balance = () => {
-  const { balance, workspace, ofTeam, currency, can } = useSession()
-  const ownsBalance = balance !== null
+  const { balance, seesBalance, workspace, ofTeam, currency, can } = useSession()
   const attention = useQuery(attentionQuery)
-  const summary = useQuery({ ...historySummaryQuery(ofTeam), enabled: ownsBalance })
+  const summary = useQuery({ ...historySummaryQuery(ofTeam), enabled: seesBalance })
   const { available_minor: available, held_minor: held } = balance ?? { available_minor: '0', held_minor: '0' }
   const spent = attention.data?.by_day ?? []
   const into = new Map(summary.data?.days.map((day) => [day.date, day.in_minor]))
   const days = spent.map(({ date, amount_minor: up }) => ({ date, up, mark: into.get(date) ?? '0' }))
   const came = sumMinor(days.map(({ mark }) => mark))
-  const isStill = attention.isSuccess && (summary.isSuccess || !ownsBalance) && days.every(({ up }) => up === '0') && came === '0'
+  const isStill = attention.isSuccess && (summary.isSuccess || !seesBalance) && days.every(({ up }) => up === '0') && came === '0'
   return (
-    <section className="card" aria-label={t(ownsBalance ? 'balance' : 'spending')}>
+    <section className="card" aria-label={t(seesBalance ? 'balance' : 'spending')}>
       <div className="card-body balance-card">
         <div className="stack">
-          {ownsBalance ? (
+          {seesBalance ? (
             <>
               <div>
                 <p className="quiet">{t('available')}</p>
@@ -163,7 +162,7 @@ const Balance = () => {
                 <span className="tone-accent" aria-hidden="true" />
                 <span>{t('spent_amount', { amount: shortMoney(sumMinor(days.map(({ up }) => up)), currency) })}</span>
               </li>
-              {ownsBalance && came !== '0' && (
+              {seesBalance && came !== '0' && (
                 <li>
                   <span className="tone-good" aria-hidden="true" />
                   <span>{t('in_amount', { amount: shortMoney(came, currency) })}</span>
@@ -176,7 +175,7 @@ const Balance = () => {
             </ul>
             {attention.isError && <Failure error={attention.error} onRetry={() => void attention.refetch()} />}
             {attention.data && (
-              <DayChart days={days} currency={currency} names={{ up: t('spent'), ...(ownsBalance && { mark: t('money_in') }) }} />
+              <DayChart days={days} currency={currency} names={{ up: t('spent'), ...(seesBalance && { mark: t('money_in') }) }} />
             )}
           </div>
         )}
@@ -187,7 +186,7 @@ const Balance = () => {
 
 /** One row for each payment or batch, in any status. The ledger's entries have their own page. */
 export const RecentPayments = () => {
-  const { can, ownsBalance } = useSession()
+  const { can, seesBalance } = useSession()
   const none = (
     <Empty
       icon="payments"
@@ -200,7 +199,7 @@ export const RecentPayments = () => {
       title={t('recent_payments')}
       actions={
         <>
-          {ownsBalance && (
+          {seesBalance && (
             <Link href="/history" className="small">
               {t('history')}
             </Link>
@@ -213,7 +212,7 @@ export const RecentPayments = () => {
       query={recentPaymentsQuery}
       empty={none}
       rows={4}
-      whole
+      firstPageOnly
     >
       {(payments) => <PaymentsTable payments={payments.slice(0, recentPayments)} batches={recentFilters} />}
     </Listing>

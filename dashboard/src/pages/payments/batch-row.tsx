@@ -25,7 +25,7 @@ export const BatchRow = ({ first, batchId, filters, narrow, children }: Props) =
   const [open, setOpen] = useState(false)
   const width = narrow ? 3 : 5
   const values = { count: batch?.items_count ?? 0 }
-  const isWhole = filters.batch_items === 'first'
+  const isUnfiltered = filters.batch_items === 'first'
   return (
     <>
       <tr className="pay-row">
@@ -39,7 +39,7 @@ export const BatchRow = ({ first, batchId, filters, narrow, children }: Props) =
         </td>
         {!narrow && (
           <td className="pay-purpose">
-            {batch && (isWhole ? t('payments', values) : t('those_that_match', { payments: t('payments', values) }))}
+            {batch && (isUnfiltered ? t('payments', values) : t('those_that_match', { payments: t('payments', values) }))}
           </td>
         )}
         {!narrow && (
@@ -49,7 +49,7 @@ export const BatchRow = ({ first, batchId, filters, narrow, children }: Props) =
             </span>
           </td>
         )}
-        <td className="figure pay-amount">{batch && isWhole && majorText(batch.total_minor)}</td>
+        <td className="figure pay-amount">{batch && isUnfiltered && majorText(batch.total_minor)}</td>
         <td className="pay-status">{batch && <Outcome status={batch.status} failed={batch.counts.failed ?? 0} />}</td>
       </tr>
       {open && <Items {...{ batchId, filters, width, children }} />}

@@ -55,7 +55,7 @@ export const ReconciliationPage = () => {
     >
       {isRead ? (
         <>
-          <ServiceWaiting quiet />
+          <ServiceWaiting showsEmpty />
           <FindByReceipt />
           <LateSuccesses />
           <Open currency={currency} />
@@ -169,11 +169,11 @@ const titleOfRun = (run: Run): string => {
   return `${providerLabel(run.provider)}${run.account ? ` ${run.account}` : ''}, ${source}`
 }
 
-const isQuiet = ({ differences, unproven }: Run): boolean => differences === 0 && unproven === null
+const hasNoFindings = ({ differences, unproven }: Run): boolean => differences === 0 && unproven === null
 
 /** Comparisons with the providers' lists and statements. A button shows the ones without differences. */
 const Comparisons = ({ currency }: { currency: string }) => {
-  const [whole, setWhole] = useState(false)
+  const [showsAll, setShowsAll] = useState(false)
   const row = (run: Run) => (
     <Item
       title={titleOfRun(run)}
@@ -201,16 +201,16 @@ const Comparisons = ({ currency }: { currency: string }) => {
       empty={<Empty icon="list" title={tRecon('runs.none')} />}
     >
       {(runs) => {
-        const quiet = runs.filter(isQuiet)
+        const matching = runs.filter(hasNoFindings)
         return (
           <>
-            <Rows items={[...runs.filter((run) => !isQuiet(run)), ...(whole ? quiet : [])]}>{row}</Rows>
-            {quiet.length > 0 && (
+            <Rows items={[...runs.filter((run) => !hasNoFindings(run)), ...(showsAll ? matching : [])]}>{row}</Rows>
+            {matching.length > 0 && (
               <div className="row row-end card-footer">
                 <FoldButton
-                  open={whole}
-                  onChange={setWhole}
-                  words={[tRecon('runs.fold', { count: quiet.length }), tRecon('runs.unfold')]}
+                  open={showsAll}
+                  onChange={setShowsAll}
+                  words={[tRecon('runs.fold', { count: matching.length }), tRecon('runs.unfold')]}
                 />
               </div>
             )}

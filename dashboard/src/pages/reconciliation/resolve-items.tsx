@@ -18,7 +18,7 @@ const outcomes = (['explained', 'adjusted', 'reversed'] as const).map(choiceOf)
 export const maxAtOnce = 100
 
 /** ID of the item that an error names. */
-const refusedId = (error: unknown): string | null =>
+const rejectedId = (error: unknown): string | null =>
   error instanceof ApiError && typeof error.details.id === 'string' ? error.details.id : null
 
 const isAbout =
@@ -27,11 +27,11 @@ const isAbout =
     id !== null && (suspense?.id === id || difference?.id === id)
 
 /** `receiver`: ID of the account, workspace or top-up that gets the money. */
-type Decision = { chosen: readonly OpenItem[]; outcome: Outcome; note: string; receiver: string }
+type Resolution = { chosen: readonly OpenItem[]; outcome: Outcome; note: string; receiver: string }
 
 const receivers = ['account_id', 'workspace_id', 'topup_id']
 
-const endSuspense = async (ids: string[], { outcome, note, receiver }: Decision): Promise<Schemas['SuspenseItem'][]> => {
+const resolveSuspense = async (ids: string[], { outcome, note, receiver }: Resolution): Promise<Schemas['SuspenseItem'][]> => {
   if (outcome !== 'assigned') return (await api.POST('/v1/admin/suspense/resolve', { body: { ids, outcome, note } })).data
   const receiverField = receiver.startsWith('top_') ? 'topup_id' : receiver.startsWith('wsp_') ? 'workspace_id' : 'account_id'
   const body = { [receiverField]: receiver, note }
@@ -43,11 +43,11 @@ const useResolve = (onDone: () => void) => {
   // If the second request fails, another try covers only the differences.
   const [decided, setDecided] = useState<readonly Schemas['SuspenseItem'][]>([])
   const resolving = useChange(
-    async (_, decision: Decision) => {
+    async (_, decision: Resolution) => {
       const { chosen, note } = decision
       const before = new Set(decided.map(({ id }) => id))
       const undecided = chosen.flatMap(({ suspense }) => (suspense && !before.has(suspense.id) ? [suspense.id] : []))
-      const all = undecided.length > 0 ? [...decided, ...(await endSuspense(undecided, decision))] : decided
+      const all = undecided.length > 0 ? [...decided, ...(await resolveSuspense(undecided, decision))] : decided
       setDecided(all)
       const waiting = new Set(all.flatMap(({ id, resolved_at: at }) => (at === null ? [id] : [])))
       // The difference of money that waits for a second administrator stays open with it.
@@ -65,7 +65,7 @@ const useResolve = (onDone: () => void) => {
       onDone,
     },
   )
-  return { ...resolving, isPartlyDone: decided.length > 0 }
+  return { ...resolving, isSuspenseResolved: decided.length > 0 }
 }
 
 type ResolveProps = { items: readonly OpenItem[]; currency: string; onClose: () => void }
@@ -80,7 +80,7 @@ export const Resolve = ({ items: chosen, currency, onClose }: ResolveProps) => {
   const resolve = useResolve(onClose)
   const [only] = items
   const several = items.length > 1
-  const refused = items.find(isAbout(refusedId(resolve.error)))
+  const rejectedItem = items.find(isAbout(rejectedId(resolve.error)))
   const offered = !several && only && canBeAssigned(only) ? [...outcomes, choiceOf('assigned')] : outcomes
   const isAssigned = outcome === 'assigned'
   return (
@@ -89,7 +89,7 @@ export const Resolve = ({ items: chosen, currency, onClose }: ResolveProps) => {
       action={several ? tRecon('resolve_count', { count: items.length }) : tRecon('resolve')}
       mutation={{
         ...resolve,
-        error: several && refused ? null : resolve.error,
+        error: several && rejectedItem ? null : resolve.error,
         mutate: () => resolve.mutate({ chosen: items, outcome, note: note.trim(), receiver: receiver.trim() }),
       }}
       ready={note.trim() !== '' && (!isAssigned || receiver.trim() !== '')}
@@ -124,15 +124,15 @@ export const Resolve = ({ items: chosen, currency, onClose }: ResolveProps) => {
         onChange={setNote}
         maxLength={500}
       />
-      {several && refused && (
-        <Notice tone="bad" title={tRecon(resolve.isPartlyDone ? 'differences_stayed' : 'none_resolved')} live>
+      {several && rejectedItem && (
+        <Notice tone="bad" title={tRecon(resolve.isSuspenseResolved ? 'differences_stayed' : 'none_resolved')} live>
           <p className="quiet">
-            {nameOfItem(refused)}: {messageOf(resolve.error)}
+            {nameOfItem(rejectedItem)}: {messageOf(resolve.error)}
           </p>
           <Button
             size="small"
             onClick={() => {
-              setItems(items.filter((item) => item !== refused))
+              setItems(items.filter((item) => item !== rejectedItem))
               resolve.reset()
             }}
           >

@@ -18,7 +18,7 @@ import { bookLabel } from './item-words.ts'
 import { richRecon, tRecon } from './texts.ts'
 import { type Difference, openItems } from './unknown.ts'
 
-type Kind = {
+type Queue = {
   icon: IconName
   name: 'unknown' | 'late' | 'suspense' | 'differences' | 'alerts'
   href: string
@@ -45,7 +45,7 @@ const useWaiting = () => {
   const differences = useList(differencesQuery)
   const alerts = useList(providerAlertsQuery)
   const { inSuspense, others } = openItems(suspense.rows, differences.rows)
-  const kinds: Kind[] = [
+  const queues: Queue[] = [
     {
       icon: 'alert',
       name: 'unknown',
@@ -88,7 +88,7 @@ const useWaiting = () => {
   ]
   const lists = [unknown, late, suspense, differences, alerts]
   return {
-    kinds: kinds.filter(({ items }) => items.length > 0),
+    queues: queues.filter(({ items }) => items.length > 0),
     isPending: lists.some((list) => list.isPending),
     failed: lists.find((list) => list.isError),
   }
@@ -119,21 +119,21 @@ const StoppedRails = () => {
   )
 }
 
-/** Shown to administrators of the service, before anything else. `quiet`: shows a message even if nothing waits. */
-export const ServiceWaiting = ({ quiet = false }: { quiet?: boolean }) => {
+/** Shown to administrators of the service, before anything else. `showsEmpty`: shows a message even if nothing waits. */
+export const ServiceWaiting = ({ showsEmpty = false }: { showsEmpty?: boolean }) => {
   const { currency } = useSession()
-  const { kinds, isPending, failed } = useWaiting()
+  const { queues, isPending, failed } = useWaiting()
   const top = (
     <>
       <Failure error={failed?.error} onRetry={() => void failed?.refetch()} />
       <StoppedRails />
     </>
   )
-  if (kinds.length === 0)
+  if (queues.length === 0)
     return (
       <>
         {top}
-        {quiet && !isPending && !failed && (
+        {showsEmpty && !isPending && !failed && (
           <Card>
             <Empty icon="check" title={tRecon('wait.none')} />
           </Card>
@@ -145,7 +145,7 @@ export const ServiceWaiting = ({ quiet = false }: { quiet?: boolean }) => {
       {top}
       <Card title={tRecon('wait.title')} note={tRecon('wait.lead')} label={tRecon('wait.title')} flush>
         <ul className="rows">
-          {kinds.map(({ icon, name, href, items, hasMore }) => {
+          {queues.map(({ icon, name, href, items, hasMore }) => {
             const oldest = items.map(({ at }) => at).toSorted()[0]
             const amounts = items.flatMap(({ amount }) => (amount === null ? [] : [magnitude(amount)]))
             const what = tRecon(`wait.${name}`, { count: items.length })

@@ -20,10 +20,10 @@ export const SpendingPage = () => {
   return (
     <Page title={t('spending')} lead={tBooks('spending.of', { name: workspace.name })}>
       <Allowed permission="payment.read" action={tBooks('see_payments')}>
-        <ByAgent />
-        <ByPayee />
-        <Headroom />
-        <Coming />
+        <SpendingByAgent />
+        <SpendingByBeneficiary />
+        <RemainingLimits />
+        <UpcomingPayments />
       </Allowed>
     </Page>
   )
@@ -33,7 +33,7 @@ export const SpendingPage = () => {
 const daysBack = 90
 const maxShown = 8
 
-/** Months whose first day is in the last 90 days, this month included. */
+/** MonthlyTable whose first day is in the last 90 days, this month included. */
 const wholeMonths = (): string[] => {
   const first = daysAfter(localDate(now()), 1 - daysBack)
   const months: string[] = []
@@ -45,9 +45,9 @@ type Row = { key: string; name: ReactNode; spent: string[] }
 
 const larger = (a: string, b: string): string => (compareMinor(a, b) < 0 ? b : a)
 const bySpent = (a: Row, b: Row): number => compareMinor(sumMinor(b.spent), sumMinor(a.spent))
-const isSomething = ({ spent }: Row): boolean => spent.some((minor) => minor !== '0')
+const hasSpending = ({ spent }: Row): boolean => spent.some((minor) => minor !== '0')
 
-type MonthsProps = {
+type MonthlyTableProps = {
   label: string
   months: readonly string[]
   rows: Row[]
@@ -61,9 +61,9 @@ type MonthsProps = {
 }
 
 /** Bars beside their amounts, all on one scale. */
-const Months = ({ label, months, rows, totals, isPending, problem, measure, note }: MonthsProps) => {
+const MonthlyTable = ({ label, months, rows, totals, isPending, problem, measure, note }: MonthlyTableProps) => {
   const { currency } = useSession()
-  const shown = rows.filter(isSomething).sort(bySpent).slice(0, maxShown)
+  const shown = rows.filter(hasSpending).sort(bySpent).slice(0, maxShown)
   const most = shown.flatMap(({ spent }) => spent).reduce(larger, '1')
   const rest = totals.map((total, index) =>
     (BigInt(total) - BigInt(sumMinor(shown.map(({ spent }) => spent[index] ?? '0')))).toString(),
@@ -86,7 +86,7 @@ const Months = ({ label, months, rows, totals, isPending, problem, measure, note
           headings={[label, ...months.map((month) => ({ figures: monthLabel(month) }))]}
           label={tBooks('spending.label', { label: label.toLowerCase() })}
         >
-          {[...shown, ...sums.filter(isSomething)].map((row) => (
+          {[...shown, ...sums.filter(hasSpending)].map((row) => (
             <tr key={row.key} className={row.key === 'all' ? 'strong' : undefined}>
               <td>{row.name}</td>
               {row.spent.map((minor, index) => (
@@ -124,7 +124,7 @@ const failureOf = (failed: Reading | undefined) =>
   failed && <Failure error={failed.error} onRetry={() => void failed.refetch()} />
 
 /** Spending of everyone, and of each recently used agent, the largest this month first. Loads one summary for each. */
-const ByAgent = () => {
+const SpendingByAgent = () => {
   const months = wholeMonths()
   const { own, others, isPending, error, retry } = useWorkspaceAgents(true)
   const first = now() - daysBack * dayMs
@@ -150,7 +150,7 @@ const ByAgent = () => {
     spent: each[index] ?? [],
   }))
   return (
-    <Months
+    <MonthlyTable
       {...{ months, rows, totals }}
       label={tBooks('agent')}
       measure={tBooks('spending.requested')}
@@ -162,11 +162,11 @@ const ByAgent = () => {
 }
 
 /** Outgoing money less returned money. */
-const lessReturned = (left: string | null | undefined, returned: string | undefined): string =>
-  (BigInt(left ?? '0') - BigInt(returned ?? '0')).toString()
+const netOfReturns = (sent: string | null | undefined, returned: string | undefined): string =>
+  (BigInt(sent ?? '0') - BigInt(returned ?? '0')).toString()
 
 /** Spending by beneficiary, from the monthly statements: the same figures as in the books. */
-const ByPayee = () => {
+const SpendingByBeneficiary = () => {
   const months = wholeMonths()
   const { read, ...state } = useQueries({
     queries: months.map((month) => paymentsStatementQuery(month)),
@@ -181,15 +181,15 @@ const ByPayee = () => {
     name: <Link href={`/beneficiaries/${id}`}>{name}</Link>,
     spent: read.map((data) => {
       const payee = data?.totals?.by_payee.find((each) => each.id === id)
-      return lessReturned(payee?.out_minor, payee?.in_minor)
+      return netOfReturns(payee?.out_minor, payee?.in_minor)
     }),
   }))
   const totals = read.map((data) => {
     const returns = data?.totals?.by_type.find(({ type }) => type === 'payment_return')
-    return lessReturned(data?.out_minor, returns?.in_minor)
+    return netOfReturns(data?.out_minor, returns?.in_minor)
   })
   return (
-    <Months
+    <MonthlyTable
       {...{ months, rows, totals }}
       isPending={state.isPending}
       problem={failureOf(state.failed) ?? (read.some((data) => data?.totals_pending) && <p>{tBooks('not_counted')}</p>)}
@@ -202,7 +202,7 @@ const ByPayee = () => {
 
 const byShare = (a: LimitUse, b: LimitUse): number => share(b.used, b.limit) - share(a.used, a.limit)
 
-const Headroom = () => {
+const RemainingLimits = () => {
   const { currency, can } = useSession()
   const agents = useWorkspaceAgents(true)
   const policies = useInfiniteQuery({ ...policiesQuery('active'), enabled: can('policy.read') })
@@ -240,8 +240,8 @@ const Headroom = () => {
 const daysAhead = 30
 
 /** Scheduled payments of the coming days, and what they leave of today's balance. */
-const Coming = () => {
-  const { balance, ownsBalance, currency } = useSession()
+const UpcomingPayments = () => {
+  const { balance, seesBalance, currency } = useSession()
   const scheduled = useQuery(scheduledQuery)
   const today = localDate(now())
   const dates = Array.from({ length: daysAhead + 1 }, (_, ahead) => daysAfter(today, ahead))
@@ -257,7 +257,7 @@ const Coming = () => {
     return { date, count: own.length, minor, left: left.toString() }
   })
   const total = sumMinor(days.map(({ minor }) => minor))
-  const short = ownsBalance ? days.find((day) => day.left.startsWith('-')) : undefined
+  const short = seesBalance ? days.find((day) => day.left.startsWith('-')) : undefined
   const count = days.reduce((sum, day) => sum + day.count, 0)
   return (
     <Card
@@ -280,7 +280,7 @@ const Coming = () => {
           })}
         </TextNotice>
       )}
-      {scheduled.data && ownsBalance && (
+      {scheduled.data && seesBalance && (
         <BalanceFigure line={days.map(({ date, left: minor }) => ({ date, minor: BigInt(minor) }))} currency={currency}>
           {tBooks('coming.after', {
             amount: shortMoney(balance?.available_minor ?? '0', currency),
@@ -293,7 +293,7 @@ const Coming = () => {
           headings={[
             tBooks('coming.day', { currency }),
             { figures: t('status.scheduled') },
-            ...(ownsBalance ? [{ figures: tBooks('left') }] : []),
+            ...(seesBalance ? [{ figures: tBooks('left') }] : []),
           ]}
         >
           {days
@@ -305,7 +305,7 @@ const Coming = () => {
                   <span className="block faint small">{t('payments', { count: day.count })}</span>
                 </td>
                 <td className="figure nowrap">{majorText(day.minor)}</td>
-                {ownsBalance && <td className="figure nowrap">{majorText(day.left)}</td>}
+                {seesBalance && <td className="figure nowrap">{majorText(day.left)}</td>}
               </tr>
             ))}
         </Table>

@@ -6,7 +6,7 @@ import { useFilters } from '../../lib/drafts.ts'
 import { t } from '../../lib/language.ts'
 import { dayLabel, localDate, monthLabel, monthsAfter, now, zoneWords } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, FoldButton } from '../../ui/button.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { CsvButton } from '../../ui/filter-bar.tsx'
 import { Loading, More, Table } from '../../ui/listing.tsx'
@@ -66,16 +66,16 @@ const usePaperMargins = (words: string | undefined) =>
 /** A month for a company's books: opening, in, out, closing. Without access to the balance: the workspace's payments. */
 export const StatementPage = () => {
   const { account, balance, ofTeam, workspace } = useSession()
-  const ownsBalance = balance !== null && !ofTeam
+  const isAccountStatement = balance !== null && !ofTeam
   const filters = useFilters()
   const chosen = filters.get('month')
   const month = isMonth(chosen) ? chosen : undefined
-  const query = useInfiniteQuery(statementQuery(month, ownsBalance))
+  const query = useInfiniteQuery(statementQuery(month, isAccountStatement))
   const period: Period | undefined = query.data?.pages[0]
   const shown = month ?? period?.from.slice(0, 7) ?? monthOf(now())
   // A team may use a balance that is older than the team.
   const since = Math.min(Date.parse(account.created_at), Date.parse(workspace.created_at))
-  const path = ownsBalance ? '/v1/accounts/me/statement' : '/v1/workspaces/current/statement'
+  const path = isAccountStatement ? '/v1/accounts/me/statement' : '/v1/workspaces/current/statement'
   const entries: Entry[] = query.data?.pages.flatMap((page) => page.entries as Entry[]) ?? []
   const words =
     period &&
@@ -136,21 +136,21 @@ export const StatementPage = () => {
 const maxPayees = 10
 
 /** Shown after an upgrade, until the service has recomputed all hourly totals. */
-const pendingSum = tBooks('not_counted')
+const notComputed = tBooks('not_counted')
 
 const Totals = ({ period }: { period: Period }) => {
   const { currency, opening_balance_minor: opening, closing_balance_minor: closing } = period
   const payees = period.totals?.by_payee ?? []
   const fees = period.totals?.by_type.find(({ type }) => type === 'fee')
-  const [whole, setWhole] = useState(false)
+  const [showsAll, setShowsAll] = useState(false)
   return (
     <>
       <Card>
         <Facts
           facts={{
             [tBooks('opening')]: opening === null ? null : <Amount minor={opening} currency={currency} />,
-            [tBooks('in')]: period.in_minor === null ? pendingSum : <Amount minor={period.in_minor} currency={currency} />,
-            [tBooks('out')]: period.out_minor === null ? pendingSum : <Amount minor={period.out_minor} currency={currency} />,
+            [tBooks('in')]: period.in_minor === null ? notComputed : <Amount minor={period.in_minor} currency={currency} />,
+            [tBooks('out')]: period.out_minor === null ? notComputed : <Amount minor={period.out_minor} currency={currency} />,
             [tBooks('of_which_fees')]: fees && <Amount minor={fees.out_minor} currency={currency} />,
             [period.unfinished_at === null ? tBooks('closing') : tBooks('so_far')]: closing && (
               <Amount minor={closing} currency={currency} size="medium" />
@@ -162,7 +162,7 @@ const Totals = ({ period }: { period: Period }) => {
         <Card title={tBooks('by_payee')} flush>
           <Table headings={[t('payee'), { figures: t('payments_label') }, { figures: tBooks('out') }]} label={tBooks('by_payee')}>
             {payees.map((payee, index) => (
-              <tr key={payee.id} className={index < maxPayees || whole ? undefined : 'only-print'}>
+              <tr key={payee.id} className={index < maxPayees || showsAll ? undefined : 'only-print'}>
                 <td>
                   <Link href={`/beneficiaries/${payee.id}`}>{payee.display_name}</Link>
                 </td>
@@ -175,9 +175,11 @@ const Totals = ({ period }: { period: Period }) => {
           </Table>
           {payees.length > maxPayees && (
             <div className="row row-end card-footer no-print">
-              <Button variant="quiet" expanded={whole} onClick={() => setWhole(!whole)}>
-                {whole ? tBooks('first_payees', { maxPayees }) : tBooks('all_payees', { length: payees.length })}
-              </Button>
+              <FoldButton
+                open={showsAll}
+                onChange={setShowsAll}
+                words={[tBooks('all_payees', { length: payees.length }), tBooks('first_payees', { maxPayees })]}
+              />
             </div>
           )}
         </Card>

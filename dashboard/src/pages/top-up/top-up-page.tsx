@@ -21,9 +21,9 @@ import { tTopUp } from './texts.ts'
 const quick = ['500', '1000', '5000', '10000']
 
 export const TopUpPage = () => {
-  const { ownsBalance, workspace } = useSession()
+  const { seesBalance, workspace } = useSession()
   return (
-    <Page title={t('top_up')} lead={ownsBalance ? tTopUp('note') : tTopUp('note.team', { name: workspace.name })}>
+    <Page title={t('top_up')} lead={seesBalance ? tTopUp('note') : tTopUp('note.team', { name: workspace.name })}>
       <div className="split">
         <Allowed permission="topup.create" action={tTopUp('to_top_up')}>
           <div className="stack">
@@ -31,7 +31,7 @@ export const TopUpPage = () => {
             <DepositForm />
           </div>
         </Allowed>
-        <div className="split-aside">{ownsBalance && <RecentTopUps />}</div>
+        <div className="split-aside">{seesBalance && <RecentTopUps />}</div>
       </div>
     </Page>
   )
@@ -120,7 +120,7 @@ const RecentTopUps = () => {
       title={tTopUp('recent')}
       query={historyQuery({ type: 'topup' }, useSession().ofTeam, 6)}
       rows={2}
-      whole
+      firstPageOnly
       empty={<Empty icon="topup" title={tTopUp('recent.none')} />}
     >
       {(entry) => (

@@ -16,7 +16,7 @@ import { download, FilterBar } from '../../ui/filter-bar.tsx'
 import { DialogButton, FormDialog, useChange } from '../../ui/form.tsx'
 import { Item, Listing } from '../../ui/listing.tsx'
 import { Empty, ExactTime, MaybeLink, Page } from '../../ui/page.tsx'
-import { activityGroups, activityOfList, activityWords, listKey } from './activity-words.ts'
+import { activityGroups, activityOfList, activityWords, batchKey } from './activity-words.ts'
 import { richWork, tWork } from './texts.ts'
 
 type Entry = Schemas['WorkspaceAuditEntry']
@@ -74,9 +74,9 @@ const Activity = () => {
   const { get, field } = filters
   const people = usePeople()
   const choices = usePersonOptions(get('person') ?? '')
-  const asked = { action: get('action') ?? undefined, actor: get('person') ?? undefined, ...filters.days }
-  const query = auditQuery(asked)
-  useWholeLists(query)
+  const filterValues = { action: get('action') ?? undefined, actor: get('person') ?? undefined, ...filters.days }
+  const query = auditQuery(filterValues)
+  useFillPage(query)
   return (
     <>
       <FilterBar filters={filters}>
@@ -86,9 +86,9 @@ const Activity = () => {
       <Listing label={tWork('entries')} query={query} empty={<Empty icon="list" title={tWork('activity.no_match')} />}>
         {(entries) => (
           <ul className="rows">
-            {together(entries, listKey).map((group) => (
+            {together(entries, batchKey).map((group) => (
               <li key={group[0].id}>
-                {group.length > 1 ? <ListRow entries={group} people={people} /> : <Row entry={group[0]} people={people} />}
+                {group.length > 1 ? <BatchRow entries={group} people={people} /> : <Row entry={group[0]} people={people} />}
               </li>
             ))}
           </ul>
@@ -101,10 +101,10 @@ const Activity = () => {
 const maxPages = 20
 
 /** A page with only batch payments fills a row or two, so the next page is loaded too. */
-const useWholeLists = (query: ReturnType<typeof auditQuery>) => {
+const useFillPage = (query: ReturnType<typeof auditQuery>) => {
   const { data, hasNextPage, isFetching, isError, fetchNextPage } = useInfiniteQuery(query)
   const pages = data?.pages ?? []
-  const isOfLists = pages.at(-1)?.data.every((entry) => listKey(entry) !== null) ?? false
+  const isOfLists = pages.at(-1)?.data.every((entry) => batchKey(entry) !== null) ?? false
   useEffect(() => {
     if (isOfLists && hasNextPage && !isFetching && !isError && pages.length < maxPages) void fetchNextPage()
   }, [isOfLists, hasNextPage, isFetching, isError, pages.length, fetchNextPage])
@@ -133,7 +133,7 @@ const Row = ({ entry, people }: RowProps) => {
 const iconOf = (entry: Entry): IconName => (entry.grant_id ? 'robot' : entry.account_id ? 'account' : 'list')
 
 /** Entries about many payments of one batch, in one line that unfolds to single entries. */
-const ListRow = ({ entries, people }: { entries: readonly [Entry, ...Entry[]]; people: RowProps['people'] }) => {
+const BatchRow = ({ entries, people }: { entries: readonly [Entry, ...Entry[]]; people: RowProps['people'] }) => {
   const { currency } = useSession()
   const [entry] = entries
   const [open, setOpen] = useState(false)

@@ -141,7 +141,7 @@ export const activityOfList = (entries: readonly Entry[], context: Context, list
 }
 
 /** Groups entries with the same action on payments of one batch. */
-export const listKey = ({ action, subject, payment }: Entry): string | null =>
+export const batchKey = ({ action, subject, payment }: Entry): string | null =>
   payment?.batch && subject?.type === 'payment' ? `${action} ${payment.batch.id}` : null
 
 const groups = [

@@ -14,24 +14,24 @@ import { Countdown, Empty, Facts, Failure, SkeletonText } from '../../ui/page.ts
 import { roleHint } from './roles.ts'
 import { tWork } from './texts.ts'
 
-const name = 'invitation'
+const storageKey = 'invitation'
 
 /** The token is in the URL's fragment, which no server logs. It is removed from the URL immediately. */
-const heldInvitation = (): string | null => {
+const readInvitationToken = (): string | null => {
   const arrived = location.pathname === '/invitation' ? location.hash.slice(1) : ''
-  if (arrived === '') return readStored(name, 'session')
-  keepStored(name, arrived, 'session')
+  if (arrived === '') return readStored(storageKey, 'session')
+  keepStored(storageKey, arrived, 'session')
   history.replaceState(null, '', location.pathname)
   return arrived
 }
 
-const forgetInvitation = (): void => keepStored(name, null, 'session')
+const forgetInvitation = (): void => keepStored(storageKey, null, 'session')
 
 /**
  * Landing page of an invitation link. Stores the token before anything else, because the person may have to sign in first.
  */
 export const InvitationPage = () => {
-  const [token] = useState(heldInvitation)
+  const [token] = useState(readInvitationToken)
   return (
     <SignedIn>
       <SinglePage title={tWork('invitation')}>{token ? <Invitation token={token} /> : <NoInvitation />}</SinglePage>

@@ -22,7 +22,7 @@ export const WorkspacePage = () => {
   return (
     <Page
       title={t('workspace')}
-      lead={can('workspace.manage') ? tWork('lead.manages') : tWork('lead')}
+      lead={manages ? tWork('lead.manages') : tWork('lead')}
       actions={
         <>
           {can('audit.read') && (
