@@ -1,16 +1,17 @@
-import { type UseQueryResult, useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query'
+import { type UseQueryResult, useInfiniteQuery, useQueries } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { paymentsStatementQuery, paymentsSummaryQuery, policiesQuery, rowsOf, scheduledQuery } from '../../api/queries.ts'
+import { paymentsStatementQuery, paymentsSummaryQuery, policiesQuery, rowsOf } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
-import { dayLabel, daysAfter, localDate, monthLabel, monthsAfter, now } from '../../lib/time.ts'
-import { compareMinor, leftOf, majorText, moneyText, roundMoney, share, shortMoney, sumMinor } from '../../lib/words.ts'
+import { daysAfter, localDate, monthLabel, monthsAfter, now } from '../../lib/time.ts'
+import { compareMinor, leftOf, moneyText, roundMoney, share, sumMinor } from '../../lib/words.ts'
 import { Allowed, useSession } from '../../shell/session.tsx'
-import { BalanceFigure, Meter } from '../../ui/charts.tsx'
+import { Meter } from '../../ui/charts.tsx'
 import { Table } from '../../ui/listing.tsx'
-import { Card, Empty, Failure, Page, SkeletonRows, SkeletonText, TextNotice } from '../../ui/page.tsx'
+import { Card, Empty, Failure, Page, SkeletonRows, SkeletonText } from '../../ui/page.tsx'
 import { type LimitUse, ofGrant, ofPolicy, useWorkspaceAgents } from '../agents/agents.tsx'
-import { richBooks, tBooks } from '../history/texts.ts'
+import { tBooks } from '../history/texts.ts'
+import { UpcomingPayments } from './upcoming-payments.tsx'
 
 const dayMs = 86_400_000
 
@@ -33,7 +34,7 @@ export const SpendingPage = () => {
 const daysBack = 90
 const maxShown = 8
 
-/** MonthlyTable whose first day is in the last 90 days, this month included. */
+/** Months whose first day is in the last 90 days, this month included. */
 const wholeMonths = (): string[] => {
   const first = daysAfter(localDate(now()), 1 - daysBack)
   const months: string[] = []
@@ -232,83 +233,6 @@ const RemainingLimits = () => {
             </li>
           ))}
         </ul>
-      )}
-    </Card>
-  )
-}
-
-const daysAhead = 30
-
-/** Scheduled payments of the coming days, and what they leave of today's balance. */
-const UpcomingPayments = () => {
-  const { balance, seesBalance, currency } = useSession()
-  const scheduled = useQuery(scheduledQuery)
-  const today = localDate(now())
-  const dates = Array.from({ length: daysAhead + 1 }, (_, ahead) => daysAfter(today, ahead))
-  const due = (scheduled.data ?? []).map(({ execute_at: at, amount_minor: amount, fee_minor: fee }) => ({
-    date: localDate(Date.parse(at ?? '')),
-    minor: sumMinor([amount, fee]),
-  }))
-  let left = BigInt(balance?.available_minor ?? '0')
-  const days = dates.map((date) => {
-    const own = due.filter((payment) => payment.date === date)
-    const minor = sumMinor(own.map((payment) => payment.minor))
-    left -= BigInt(minor)
-    return { date, count: own.length, minor, left: left.toString() }
-  })
-  const total = sumMinor(days.map(({ minor }) => minor))
-  const short = seesBalance ? days.find((day) => day.left.startsWith('-')) : undefined
-  const count = days.reduce((sum, day) => sum + day.count, 0)
-  return (
-    <Card
-      title={tBooks('coming')}
-      note={count > 0 && tBooks('coming.sum', { count, amount: shortMoney(total, currency) })}
-      actions={
-        <Link href="/payments?status=scheduled" className="small">
-          {t('view_all')}
-        </Link>
-      }
-    >
-      {scheduled.isPending && <SkeletonText width="100%" height={56} />}
-      <Failure error={scheduled.error} />
-      {scheduled.data && count === 0 && <p className="quiet">{tBooks('coming.none')}</p>}
-      {short && (
-        <TextNotice tone="warn" title={tBooks('coming.short', { dayLabel: dayLabel(short.date) })}>
-          {richBooks('coming.missing', {
-            amount: moneyText(short.left.slice(1), currency),
-            link: <Link href="/top-up">{t('top_up')}</Link>,
-          })}
-        </TextNotice>
-      )}
-      {scheduled.data && seesBalance && (
-        <BalanceFigure line={days.map(({ date, left: minor }) => ({ date, minor: BigInt(minor) }))} currency={currency}>
-          {tBooks('coming.after', {
-            amount: shortMoney(balance?.available_minor ?? '0', currency),
-            amount2: shortMoney(days.at(-1)?.left ?? '0', currency),
-          })}
-        </BalanceFigure>
-      )}
-      {count > 0 && (
-        <Table
-          headings={[
-            tBooks('coming.day', { currency }),
-            { figures: t('status.scheduled') },
-            ...(seesBalance ? [{ figures: tBooks('left') }] : []),
-          ]}
-        >
-          {days
-            .filter((day) => day.count > 0)
-            .map((day) => (
-              <tr key={day.date}>
-                <td>
-                  {dayLabel(day.date)}
-                  <span className="block faint small">{t('payments', { count: day.count })}</span>
-                </td>
-                <td className="figure nowrap">{majorText(day.minor)}</td>
-                {seesBalance && <td className="figure nowrap">{majorText(day.left)}</td>}
-              </tr>
-            ))}
-        </Table>
       )}
     </Card>
   )
