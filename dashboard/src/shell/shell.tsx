@@ -11,15 +11,16 @@ import { useStore } from '../lib/store.ts'
 import { waitingCount } from '../lib/title.ts'
 import { shortMoney } from '../lib/words.ts'
 import type { LiveEvent } from '../live/connection.ts'
-import { connection, Live } from '../live/live.tsx'
+import { Live } from '../live/live.tsx'
 import { EarlyPalette } from '../palette/palette-frame.tsx'
 import { Icon } from '../ui/button.tsx'
 import { Crash } from '../ui/crash.tsx'
-import { Dialog } from '../ui/form.tsx'
 import { laterPart } from '../ui/later.tsx'
 import { TextNotice } from '../ui/page.tsx'
 import { announce } from '../ui/toast.tsx'
 import { AccountMenu, WorkspaceMenu } from './account-menu.tsx'
+import { BottomBar } from './bottom-bar.tsx'
+import { ConnectionBar } from './connection-bar.tsx'
 import { isCurrent, type NavItem, SecondWay, useNav } from './nav-items.tsx'
 import { PushOffer } from './push-offer.tsx'
 import { permissionsOf, useOpenIn, useSession } from './session.tsx'
@@ -134,35 +135,6 @@ export const Shell = ({ children }: { children: ReactNode }) => {
   )
 }
 
-const graceMs = 1500
-
-/** Bar shown while the connection is lost for longer than a moment. It overlays the page, so that nothing moves. */
-const ConnectionBar = () => {
-  const state = useStore(connection)
-  // The service refuses the stream to a suspended member, whose banner says why. It opens once the member is active again.
-  const { membership } = useSession()
-  const isLost = state === 'reconnecting' && membership.status === 'active'
-  const [visible, setVisible] = useState(false)
-  useEffect(() => {
-    if (!isLost) {
-      setVisible(false)
-      return undefined
-    }
-    const timer = setTimeout(() => setVisible(true), graceMs)
-    return () => clearTimeout(timer)
-  }, [isLost])
-  return (
-    <div role="status" aria-live="polite" className="no-print">
-      {visible && (
-        <div className="connection">
-          <span className="spinner" aria-hidden="true" />
-          {t('reconnecting')}
-        </div>
-      )}
-    </div>
-  )
-}
-
 /** Shows on every page that the account or the workspace is frozen, or the membership suspended. */
 const FrozenBanner = () => {
   const { workspace, account, membership, can } = useSession()
@@ -224,79 +196,4 @@ const Announcer = ({ waiting }: { waiting: number }) => {
       announce(t('needs_your_approval', { what }), 'info', { label: t('review'), run: open })
   }
   return <Live accountId={account.id} onEvent={onEvent} />
-}
-
-const pay: NavItem = { href: '/payments/new', label: t('nav.pay'), icon: 'plus', keys: 'n' }
-
-/** "Pay" has its own entry: while it is current, "Payments" is not. */
-const isCurrentTab = ({ href }: NavItem, location: string): boolean =>
-  isCurrent(href, location) && !(href === '/payments' && location === pay.href)
-
-/** The phone's navigation: the most used pages, and a menu with the rest. */
-export const BottomBar = ({ waiting, onSearch }: { waiting: number; onSearch: () => void }) => {
-  const { can } = useSession()
-  const [location] = useLocation()
-  const [open, setOpen] = useState(false)
-  const { all } = useNav()
-  const byHref = (href: string): NavItem[] => all.filter((item) => item.href === href)
-  const tabs = [
-    ...byHref('/'),
-    ...byHref('/payments'),
-    ...(can('payment.create') ? [pay] : byHref('/beneficiaries')),
-    ...byHref('/approvals'),
-  ]
-  const further = all.filter((item) => !tabs.includes(item))
-  const elsewhere = further.some(({ href }) => isCurrent(href, location))
-  return (
-    <>
-      <nav className="bottombar no-print" aria-label={t('nav.main')}>
-        {tabs.map((item) => (
-          <Link key={item.href} href={item.href} className="tab" aria-current={isCurrentTab(item, location) ? 'page' : undefined}>
-            <Icon name={item.icon} size={20} />
-            {item.label}
-            {item.href === '/approvals' && waiting > 0 && <span className="nav-count">{waiting}</span>}
-          </Link>
-        ))}
-        <button type="button" className="tab" aria-current={elsewhere ? 'page' : undefined} onClick={() => setOpen(true)}>
-          <Icon name="more" size={20} />
-          {t('nav.more')}
-        </button>
-      </nav>
-      {open && (
-        <Dialog title={t('nav.more')} onClose={() => setOpen(false)}>
-          <ul>
-            <li>
-              <button
-                type="button"
-                className="nav-link"
-                onClick={() => {
-                  setOpen(false)
-                  onSearch()
-                }}
-              >
-                <Icon name="search" />
-                {t('search')}
-              </button>
-            </li>
-            {further.map((item) => (
-              <li key={item.href}>
-                <Link
-                  href={item.href}
-                  className="nav-link"
-                  aria-current={isCurrent(item.href, location) ? 'page' : undefined}
-                  onClick={() => setOpen(false)}
-                >
-                  <Icon name={item.icon} />
-                  {item.label}
-                </Link>
-              </li>
-            ))}
-            <li>
-              <SecondWay onFollow={() => setOpen(false)} />
-            </li>
-          </ul>
-        </Dialog>
-      )}
-    </>
-  )
 }

@@ -1,16 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
-import { api, inWorkspace, type Schemas, workspaceQuery, workspacesQuery } from '../../api/queries.ts'
+import { api, inWorkspace, workspacesQuery } from '../../api/queries.ts'
 import { useFields } from '../../lib/drafts.ts'
 import { t } from '../../lib/language.ts'
-import { workspaceZone } from '../../lib/time.ts'
-import { statusText } from '../../lib/words.ts'
 import { useSession, useSwitchWorkspace } from '../../shell/session.tsx'
-import { CopyText } from '../../ui/button.tsx'
 import { fieldsOf, SelectField, TextField } from '../../ui/field.tsx'
 import { FormCard, useChange } from '../../ui/form.tsx'
-import { Card, Facts, Page, StatusBadge } from '../../ui/page.tsx'
+import { Page } from '../../ui/page.tsx'
 import { tWork } from './texts.ts'
+import { timeZoneOptions } from './workspace-settings.tsx'
 
 export const NewWorkspacePage = () => {
   const client = useQueryClient()
@@ -46,54 +43,5 @@ export const NewWorkspacePage = () => {
         </div>
       </FormCard>
     </Page>
-  )
-}
-
-export const timeZoneOptions = (current: string) =>
-  [...new Set([current, ...Intl.supportedValuesOf('timeZone')])].map((zone) => ({
-    value: zone,
-    label: zone.replaceAll('_', ' '),
-  }))
-
-export const Settings = () => {
-  const { workspace, can } = useSession()
-  // Only what this person changed is sent: meanwhile someone else may have changed the rest.
-  const [edits, setEdits] = useState<Schemas['UpdateWorkspace']>({})
-  const value = { name: workspace.name, time_zone: workspace.time_zone, ...edits }
-  const name = value.name.trim()
-  const changes = {
-    ...(name !== workspace.name && { name }),
-    ...(value.time_zone !== workspace.time_zone && { time_zone: value.time_zone }),
-  }
-  const save = useChange(() => api.PATCH('/v1/workspaces/current', { body: changes }), {
-    announcement: tWork('saved'),
-    outdates: ['workspaces'],
-    keeps: () => workspaceQuery,
-    onDone: () => setEdits({}),
-  })
-  const field = fieldsOf(value, (change) => setEdits((before) => ({ ...before, ...change })), save.error)
-  const facts = (
-    <Facts
-      facts={{
-        [tWork('kind')]: statusText(workspace.kind),
-        [t('status')]: <StatusBadge status={workspace.status} />,
-        [tWork('currency')]: workspace.currency,
-        [tWork('zone.used')]: workspaceZone(workspace),
-        [tWork('id')]: <CopyText value={workspace.id} text={t('copy')} label={tWork('id.it')} />,
-      }}
-    />
-  )
-  if (!can('workspace.manage')) return <Card title={workspace.name}>{facts}</Card>
-  return (
-    <FormCard title={tWork('settings')} action={tWork('save')} mutation={save} ready={Object.keys(changes).length > 0}>
-      <TextField label={tWork('name')} {...field('name')} maxLength={120} />
-      <SelectField
-        label={tWork('zone')}
-        {...field('time_zone')}
-        options={timeZoneOptions(workspace.time_zone)}
-        hint={tWork('zone.limits')}
-      />
-      {facts}
-    </FormCard>
   )
 }

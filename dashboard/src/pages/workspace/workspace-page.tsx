@@ -11,10 +11,11 @@ import { TextField } from '../../ui/field.tsx'
 import { Confirm, DialogButton } from '../../ui/form.tsx'
 import { Item, Listing, Rows } from '../../ui/listing.tsx'
 import { Badge, Card, Empty, Page } from '../../ui/page.tsx'
+import { Invitations } from './invitations.tsx'
 import { RevokeMemberGrant } from './member-grant-page.tsx'
-import { Invitations, Members } from './members.tsx'
-import { Settings } from './new-workspace-page.tsx'
+import { Members } from './members.tsx'
 import { tWork } from './texts.ts'
+import { WorkspaceSettings } from './workspace-settings.tsx'
 
 export const WorkspacePage = () => {
   const { can, membership } = useSession()
@@ -44,7 +45,7 @@ export const WorkspacePage = () => {
         </div>
         <div className="stack split-aside">
           {manages && <Freeze />}
-          <Settings />
+          <WorkspaceSettings />
         </div>
       </div>
     </Page>
