@@ -25,12 +25,18 @@ const newPkce = async (): Promise<{ verifier: string; challenge: string }> => {
   return { verifier, challenge: base64url(new Uint8Array(digest)) }
 }
 
-/** Shorter than the time after which another process takes over the lock of a refresh. */
-const patience = () => AbortSignal.timeout(10_000)
+/** Both together are shorter than the time after which another process takes over the lock of a refresh. */
+const metadataTimeoutMs = 10_000
+/** Long, because a refresh token that the service has used cannot be sent again. */
+const tokenTimeoutMs = 19_000
 
 const post = async <T>(fetch: Fetch, url: string, body: URLSearchParams | string): Promise<T> => {
   const headers = typeof body === 'string' ? { 'content-type': 'application/json' } : undefined
-  return answerOf<T>(await fetch(url, { method: 'POST', body, signal: patience(), ...(headers && { headers }) }))
+  const signal = AbortSignal.timeout(tokenTimeoutMs)
+  const response = await fetch(url, { method: 'POST', body, signal, ...(headers && { headers }) }).catch((error: unknown) => {
+    throw noAnswer(error, url)
+  })
+  return answerOf<T>(response)
 }
 
 type Metadata = Pick<
@@ -39,11 +45,11 @@ type Metadata = Pick<
 >
 
 export const discover = async (fetch: Fetch, baseUrl: string): Promise<Metadata> => {
-  const response = await fetch(`${baseUrl}/.well-known/oauth-authorization-server`, { signal: patience() }).catch(
-    (error: unknown) => {
-      throw noAnswer(error, baseUrl)
-    },
-  )
+  const response = await fetch(`${baseUrl}/.well-known/oauth-authorization-server`, {
+    signal: AbortSignal.timeout(metadataTimeoutMs),
+  }).catch((error: unknown) => {
+    throw noAnswer(error, baseUrl)
+  })
   return answerOf(response)
 }
 
@@ -129,7 +135,7 @@ export const revokeToken = async (fetch: Fetch, metadata: Metadata, clientId: st
   const response = await fetch(metadata.revocation_endpoint, {
     method: 'POST',
     body: new URLSearchParams({ token, client_id: clientId }),
-    signal: patience(),
+    signal: AbortSignal.timeout(metadataTimeoutMs),
   })
   if (!response.ok) throw refusalOf(response, await response.text())
 }

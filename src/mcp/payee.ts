@@ -60,16 +60,25 @@ const bare = (name: string): string =>
 export const readSameNumber = async (caller: Caller, id: string): Promise<ReadonlySet<string>> =>
   new Set((await readAll(caller, { same_number_as: id })).map((payee) => payee.id))
 
+const longestWord = (name: string): string =>
+  bare(name)
+    .split(' ')
+    .toSorted((a, b) => b.length - a.length)[0] ?? ''
+
 /**
  * Finds a payee with the same name at another number, because a model that was given only a name may have picked the wrong one.
  * Beneficiaries with the same number are one payee.
  */
-export const readNamesake = async (caller: Caller, id: string, { display_name }: CardPayee): Promise<CardPayee | undefined> => {
-  const name = bare(display_name)
-  const [longest = ''] = name.split(' ').toSorted((a, b) => b.length - a.length)
-  if (longest === '') return undefined
+export const readNamesake = async (
+  caller: Caller,
+  id: string,
+  { display_name }: CardPayee,
   // The whole name finds the same spelling among any number of beneficiaries, and its longest word other spellings.
-  const alike = (await Promise.all([display_name, longest].map((q) => readAll(caller, { q })))).flat()
+  searches: readonly string[] = [display_name, longestWord(display_name)],
+): Promise<CardPayee | undefined> => {
+  const name = bare(display_name)
+  if (name === '') return undefined
+  const alike = (await Promise.all(searches.map((q) => readAll(caller, { q })))).flat()
   const named = alike.filter((other) => other.id !== id && other.status === 'active' && bare(other.display_name) === name)
   if (named.length === 0) return undefined
   const same = await readSameNumber(caller, id)

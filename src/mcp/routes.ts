@@ -50,10 +50,10 @@ const checkScopes = (body: unknown, principal: Principal, { routes }: McpDeps): 
   }
 }
 
-const refusedCall = ({ status, code: error, message, details = {} }: Refusal): InternalAnswer => ({
+const refusedCall = ({ status, code: error, message, details = {}, headers }: Refusal): InternalAnswer => ({
   status,
   replayed: false,
-  retryAfterSeconds: undefined,
+  retryAfterSeconds: headers?.['retry-after'] === undefined ? undefined : Number(headers['retry-after']),
   body: { error, message, details },
 })
 
@@ -80,11 +80,13 @@ const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, ended: Abort
       mayBeOld ||= waits || isUnsafe(internalCall.method)
       return callRoute(app, acting, internalCall)
     }
+    const gone = AbortSignal.any([signal, ended])
     const logBug = (error: unknown) => {
-      request.log.error(describeError(error), 'an MCP tool failed')
+      // A wait that a client or a shutdown ended is no bug.
+      if (!gone.aborted) request.log.error(describeError(error), 'an MCP tool failed')
       return id
     }
-    return { call, publicUrl, currency, now: () => deps.clock.now(), signal: AbortSignal.any([signal, ended]), logBug }
+    return { call, publicUrl, currency, now: () => deps.clock.now(), signal: gone, logBug }
   }
 }
 

@@ -41,7 +41,7 @@ test('money that is short for what is scheduled is told 48 and 4 hours before, o
   await later(1)
   person = await again(owner)
   expect(await eventsOf(person)).toEqual([shortage, shortage])
-  // What was told is forgotten a week after its time.
+  // An announced shortage is forgotten a week after its time.
   const remembered = async () => {
     const rows = await service.deps.db.query<{ dueAt: string }>(
       `select to_json(due_at)#>>'{}' as "dueAt" from balance_shortages where workspace_id = $1 order by due_at`,

@@ -154,20 +154,22 @@ const doubtful = (code: Doubt['code'], faults: z.output<typeof Fault>[], message
 
 const lookedUpAtOnce = 8
 
-/** The items to beneficiaries whose name another number has, as `create_payment` checks it. */
+/** The items to beneficiaries whose name another number has, spelled alike: a search for other spellings takes too long for many. */
 const itemsWithNamesakes = async (caller: Caller, items: readonly Order[]): Promise<z.output<typeof Fault>[]> => {
   const payees = await readPayees(
     caller,
     items.map(({ beneficiary_id }) => beneficiary_id),
   )
   const namesakes = new Map<string, CardPayee>()
-  for (const chunk of chunksOf([...payees], lookedUpAtOnce))
+  for (const chunk of chunksOf([...payees], lookedUpAtOnce)) {
+    caller.signal.throwIfAborted()
     await Promise.all(
       chunk.map(async ([id, payee]) => {
-        const namesake = await readNamesake(caller, id, payee)
+        const namesake = await readNamesake(caller, id, payee, [payee.display_name])
         if (namesake) namesakes.set(id, namesake)
       }),
     )
+  }
   return items.flatMap(({ beneficiary_id: id }, index) => {
     const namesake = namesakes.get(id)
     return namesake
@@ -217,9 +219,11 @@ const create = defineTool({
         slips,
         `${slip.message}, a hundred times more or less. Ask the person which one is meant.`,
       )
-    const alike = await itemsWithNamesakes(caller, body.items)
     // A used key returns its batch again, even if there are later doubts.
-    if (alike.length > 0 && !(await isUsed(caller, '/v1/payment-batches', idempotencyKey)))
+    const alike = (await isUsed(caller, '/v1/payment-batches', idempotencyKey))
+      ? []
+      : await itemsWithNamesakes(caller, body.items)
+    if (alike.length > 0)
       return doubtful(
         'payees_alike',
         alike,
