@@ -102,6 +102,33 @@ test('what waited when writes were lost, and was paid in them, is found by the n
   expect(scene.now.sandbox.orders()).toHaveLength(5)
 })
 
+test('an item of a batch with a key, which release 0.4.0 sent in lost writes under another name, is not sent again, and is found by that name', async () => {
+  const { api } = scene.person
+  await api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '1' })
+  const items = [{ beneficiary_id: await newBeneficiary(api, phone('254722000951')), amount_minor: '140000' }]
+  const batch = (await api.post('/v1/payment-batches', { items }, { key: 'salaries' })).body
+  await scene.losing(async () => {
+    // Release 0.4.0 named an item by its id.
+    await inTx(scene.now.deps.db, async (tx) => {
+      await tx.query('set local session_replication_role = replica')
+      await tx.query('update payment_batches set idempotency_key = null, request_hash = null')
+    })
+    await approve(scene.person.api, batch)
+    await scene.now.settle()
+  })
+  const [movement] = movementsTo(scene.now, '254722000951')
+  await scene.endLoss()
+  const context = (await scene.person.api.get(`/v1/approvals/${batch.approval_id}`)).body.context
+  expect(context.warnings).toContainEqual({ code: 'may_have_been_sent', payments_count: 1 })
+  await approve(scene.person.api, batch)
+  for (const seconds of [5, 60, 120]) await pass(scene.now, seconds)
+  const [item] = (await scene.person.api.get(`/v1/payments?batch_id=${batch.id}`)).body.data
+  expect([item.status, ordersTo(scene.now, '254722000951').length]).toEqual(['unknown', 1])
+  await compareAll()
+  const found = { status: 'succeeded', provider_receipt: movement?.receipt }
+  expect(await paymentOf(scene.person, item.id)).toMatchObject(found)
+})
+
 test('a payment that was lost whole with its key, and that its client repeats, is not sent while the statement’s line has no explanation', async () => {
   const beneficiary_id = await newBeneficiary(scene.person.api, paybill('600931'))
   const request = (key: string, amount_minor = '300000') =>

@@ -60,8 +60,9 @@ export const seedOf = ({ id, accountId, workspaceId, idempotencyKey, batchKey, b
   return batchKey === null ? ['payment', id] : ['payment_batches', accountId, workspaceId, batchKey, String(batchIndex)]
 }
 
+/** Release 0.4.0 named the items of a batch with a key by their ids, so the provider may know such an order by another name. */
 const notRefused = statement('payments.not_refused_as_duplicate')`
-  select p.id from payments p where p.id = any($1::uuid[]) and not (p.created_at > $2 and exists (
+  select p.id from payments p where p.id = any($1::uuid[]) and not (p.created_at > $2 and ${batchKeySql('p')} is null and exists (
      select from unnest($3::text[], $4::text[]) as r(rail, account) where r.rail = p.rail
        and (r.account is null or exists (select from duplicate_checks c where c.rail = r.rail and c.account = r.account))))`
 

@@ -57,13 +57,17 @@ export const readBooked = async (
   db: Db,
   rails: readonly string[],
   period: Period,
-  names: { receipts: readonly string[]; references: readonly string[]; attemptIds: readonly Uuid[] },
+  listed: { receipts: readonly string[]; references: readonly string[]; attemptIds: readonly Uuid[] },
   orderNames: OrderNames,
 ): Promise<(Booked & Pick<Row, 'feeMinor'>)[]> => {
-  const values = [rails, period.start, period.end, names.receipts, names.references, names.attemptIds]
+  const values = [rails, period.start, period.end, listed.receipts, listed.references, listed.attemptIds]
   const rows = await db.query<Row>(bookedStatement, values)
   return rows.map(({ sent, lost, names: known, ...row }) => {
-    const order = lost && orderNames.orderOf(seedOf(lost), 0)
+    // Release 0.4.0 and earlier named the items of a batch by their own ids, even if the batch had a key.
+    const orders = lost ? [lost, { ...lost, batchKey: null }].map((each) => orderNames.orderOf(seedOf(each), 0)) : []
+    const isListed = ({ orderId, reference }: (typeof orders)[number]) =>
+      listed.references.some((name) => name === orderId || name === reference)
+    const order = orders.find(isListed) ?? orders[0]
     const names = [...(known ?? []), ...(order ? [order.orderId, order.reference] : []), row.receipt].flatMap(
       (name) => name ?? [],
     )
