@@ -68,8 +68,12 @@ const parseSent = (text: string): TrackedWrite[] =>
 
 /** False if a longer block has overwritten the first line, whose attempt may therefore have been sent. */
 const isFirstLineWhole = (text: string): boolean => {
-  const [line = ''] = text.slice(blockBytes, 2 * blockBytes).split('\n')
-  return line === '' || sentLine.test(line)
+  // The newline that ends the longer block may be the first of these bytes.
+  const line = text
+    .slice(blockBytes, 2 * blockBytes)
+    .split('\n')
+    .find((each) => each !== '')
+  return line === undefined || sentLine.test(line)
 }
 
 /** Reads logs of ended processes, and deletes old files. A log with this process's pid has ended: containers reuse pids. */

@@ -286,6 +286,17 @@ test('a file of an earlier version whose recovery point overwrote a send still h
     expect(sendLog.read(file, overwritten)).toBe('elsewhere')
   }))
 
+test('a file of an earlier version whose recovery point was too long by one byte calls nothing unsent', () =>
+  own(async (sendLog, inside) => {
+    const [file = ''] = await readdir(inside)
+    const overwritten = newId()
+    sentBy(sendLog, [overwritten])
+    const text = readFileSync(join(inside, file), 'utf8')
+    const long = `${(text.split('\n')[0] ?? '').padEnd(4_096)}\n`
+    await writeFile(join(inside, file), `${long}${text.slice(long.length)}`)
+    expect(sendLog.read(file, overwritten)).toBe('elsewhere')
+  }))
+
 test('what is noted is in the file before anything else runs, also behind many sends', () =>
   own(async (sendLog, inside) => {
     const [file = ''] = await readdir(inside)
