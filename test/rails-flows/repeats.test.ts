@@ -4,6 +4,7 @@ import { rememberDuplicateCheck } from '../../src/modules/exceptions/duplicate-c
 import { pauseRail, resumeRail } from '../../src/modules/exceptions/pauses-service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { checkDuplicate } from '../../src/rails/check.ts'
+import type { Evidence } from '../../src/rails/rail.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
@@ -66,6 +67,29 @@ test.each([undefined, 'refuse_repeat_late'] as const)(
     expect(ordersTo(service, phone)).toHaveLength(1)
   },
 )
+
+test('PesaLink: an order that the bank reports as paid, without its own receipt, is not sent again, and ends by a later answer', async () => {
+  const destination = nextPhone()
+  service.sandbox.rules.add({ effect: 'lose_callback', party: destination, times: null, delay_ms: 0 })
+  const pesalink = service.deps.rails.payout.PESALINK
+  if (!pesalink) throw new Error('there is no PesaLink')
+  const { pay: send, query } = pesalink
+  let sends = 0
+  const withoutReceipt: Evidence = { kind: 'unknown', code: 'no_receipt', message: 'paid', moved: true }
+  Object.assign(pesalink, {
+    pay: (instruction: Parameters<typeof send>[0]) => {
+      sends += 1
+      return send(instruction)
+    },
+    query: async () => withoutReceipt,
+  })
+  const id = await payAndLose(true, { payment_rail: 'PESALINK', destination })
+  for (const seconds of [31, 31, 61, 121]) await pass(service, seconds)
+  expect([await statusOf(id), sends]).toEqual(['unknown', 1])
+  Object.assign(pesalink, { pay: send, query })
+  await pass(service, 301)
+  expect([await statusOf(id), movementsTo(service, destination).length]).toEqual(['succeeded', 1])
+})
 
 test('nothing is sent again that is no longer the same order, may not be paid any more, or is older than an hour', async () => {
   const [renamed, frozen, old] = [nextPhone(), nextPhone(), nextPhone()]

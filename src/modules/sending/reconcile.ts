@@ -149,7 +149,10 @@ const queryRail = async (deps: Reconciling, dueAttempt: AttemptRecord): Promise<
       { attempt: attempt.id, rail: attempt.rail, subject: attempt.kind, id: attempt.subjectId },
       'the rail of an attempt in progress is no longer configured',
     )
-  await applyAnswer(deps.db, attempt, await rail.query(attemptForRail(deps, attempt)))
+  const answer = await rail.query(attemptForRail(deps, attempt))
+  await applyAnswer(deps.db, attempt, answer)
+  // The provider reports that it paid the order: only the receipt or the amount is missing.
+  if (answer.kind === 'unknown' && answer.moved) return
   // The state before this query: an attempt that was lost only now is queried once more before it is sent again.
   await repeatLost(deps, dueAttempt)
 }
