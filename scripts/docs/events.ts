@@ -1,5 +1,7 @@
+import { z } from 'zod'
 import { type EventResource, type EventType, eventTypes, resourceOf } from '../../src/events/types.ts'
-import { type Json, refTo, withSchemas } from './walk.ts'
+import { BalanceShortage } from '../../src/modules/payments/attention/schema.ts'
+import { type Json, objectAt, refTo, withSchemas } from './walk.ts'
 
 /** Events about one kind of resource. `data`: names of the resource's schemas. */
 type EventFamily = { name: string; types: readonly string[]; data: readonly string[]; description: string }
@@ -93,6 +95,12 @@ const reset = eventSchema(
   { type: 'null' },
 )
 
+/** The data of an event that no route returns. Like responses, it may get additional fields. */
+const { additionalProperties: _, ...shortage } = objectAt(
+  objectAt(z.toJSONSchema(BalanceShortage) as Json, '$defs'),
+  'BalanceShortage',
+)
+
 /** Adds a schema for each kind of event, and `Event` as their union, discriminated by `type`. */
 export const addEventSchemas = (document: Json): Json => {
   const schemas = eventFamilies.map(({ name, types, data, description }) => [
@@ -107,6 +115,7 @@ export const addEventSchemas = (document: Json): Json => {
   const names = eventFamilies.map(({ name }) => name)
   return withSchemas(document, {
     ...Object.fromEntries(schemas),
+    BalanceShortage: shortage,
     StreamResetEvent: reset,
     Event: {
       ...union(names, []),

@@ -18,6 +18,7 @@ import { spending } from '../queries.ts'
 import type { Deps } from '../request.ts'
 import {
   type Attention,
+  BalanceShort,
   DepositsInSuspense,
   LimitNearlyUsed,
   NamesDiffer,
@@ -25,7 +26,7 @@ import {
   RepeatedPayments,
   UnknownPayments,
 } from './schema.ts'
-import { presentShortage, readShortage, type Shortage } from './short.ts'
+import { readShortage, type Shortage } from './short.ts'
 
 type Named = { payeeId: Uuid; payeeName: string | null }
 type Repeated = Creator & Named & { count: number; amountMinor: Minor; firstAt: Date; lastAt: Date }
@@ -156,6 +157,7 @@ const days = 30
 
 const payeeOf = ({ payeeId, payeeName }: Named) => ({ id: formatId('beneficiary', payeeId), display_name: payeeName ?? '' })
 
+const shownShortage = presenter(BalanceShort.shape.shortage)
 const shownUnknown = presenter(UnknownPayments)
 const shownRepeated = presenter(RepeatedPayments)
 const shownRefused = presenter(RefusedPayments.shape.last)
@@ -165,7 +167,7 @@ const shownDeposits = presenter(DepositsInSuspense)
 
 /** The total due, less the amount missing, is the balance. */
 const visibleShortage = (reader: Principal, { missingMinor, ...shortage }: Shortage) =>
-  presentShortage(reader.workspace.id, { ...shortage, missingMinor: maySeeBalance(reader) ? missingMinor : null })
+  shownShortage({ workspaceId: reader.workspace.id, ...shortage, missingMinor: maySeeBalance(reader) ? missingMinor : null })
 
 /**
  * Order: payments that will fail for lack of money, then payments to investigate, names, and limits. Money in suspense is last,

@@ -75,18 +75,20 @@ export const DepositsInSuspense = z
 export const BalanceShortage = z
   .object({
     workspace_id: IdOut('workspace'),
-    missing_minor: MinorOut.nullable().describe(
-      'The amount missing from the balance; null if the caller may not see the balance. An event always has it.',
-    ),
+    missing_minor: MinorOut.describe('The amount missing from the balance.'),
     scheduled_minor: MinorOut.describe('The amount due within two days, including fees.'),
     due_at: TimeOut.describe('When the balance first becomes too low.'),
   })
   .meta({ id: 'BalanceShortage', description: 'The balance does not cover the scheduled payments.' })
 
-const BalanceShort = z
+export const BalanceShort = z
   .object({
     kind: z.literal('balance_short').describe('The balance does not cover the scheduled payments.'),
-    shortage: BalanceShortage,
+    shortage: BalanceShortage.extend({
+      missing_minor: MinorOut.nullable().describe(
+        'The amount missing from the balance; null if the caller may not see the balance.',
+      ),
+    }).meta({ id: 'BalanceShortageNeed', description: 'The balance does not cover the scheduled payments.' }),
   })
   .describe('A balance that does not cover the payments due within two days.')
 

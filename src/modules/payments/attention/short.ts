@@ -51,9 +51,6 @@ const anyDue = prepareText<{ isDue: true }>()(
 export type Shortage = { missingMinor: Minor; scheduledMinor: Minor; dueAt: Date }
 
 const shown = presenter(BalanceShortage)
-/** `missingMinor`: null if the reader may not see the balance. */
-export const presentShortage = (workspaceId: Uuid, shortage: Omit<Shortage, 'missingMinor'> & { missingMinor: Minor | null }) =>
-  shown({ workspaceId, ...shortage })
 
 /** Returns when the balance first fails to cover due payments, and the total due within two days. Null if it covers all. */
 export const readShortage = async (db: Db, workspaceId: Uuid, now: Date): Promise<Shortage | null> => {
@@ -111,7 +108,7 @@ const notifyOf = ({ db, config }: ShortageDeps, { workspaceId, holder }: Pick<Du
     const fresh = await insertRows(tx, balanceShortages, rows, 'on conflict do nothing returning true as fresh')
     if (fresh.length === 0) return
     tx.defer(tx.run(pruneShortages, { workspaceId, before: daysAfter(tx.at, -7) }))
-    const data = presentShortage(workspaceId, shortage)
+    const data = shown({ workspaceId, ...shortage })
     await appendEvents(tx, [{ type: 'balance.short', accountId: holder, workspaceId, data }])
     const { about, to } = only(await tx.query<ShortageRecipients>(readRecipients, [workspaceId, short.map(({ dueAt }) => dueAt)]))
     queueMail(tx, {
