@@ -117,6 +117,24 @@ test('the total of a key that was made before totals were counted is filled befo
   expect((await grantOf(is, key)).usage.total_minor).toBe('600000')
 })
 
+test('a limit counts the usage under every account that paid', async () => {
+  const is = await scene()
+  const key = await keyWith(is.person, '1000000')
+  expect((await pay(key.api, is.payee, '600000')).status).toBe(201)
+  const [grant, other] = [parseId('grant', key.grantId), parseId('account', (await signIn(service.api)).accountId)]
+  const { db } = service.deps
+  const rowsOfTwo = `insert into usage_counters (subject, subject_id, account_id, period, period_start, used_minor, payments)
+     select subject, subject_id, $2, period, period_start, 300000, 0 from usage_counters where subject_id = $1 and period = 'total'`
+  await db.query(rowsOfTwo, [grant, other])
+  await db.query(
+    `update usage_counters set used_minor = used_minor - 300000 where subject_id = $1 and account_id <> $2 and period = 'total'`,
+    [grant, other],
+  )
+  expect(rules(await pay(key.api, is.payee, '500000'))).toEqual(['total_limit'])
+  await db.query('delete from usage_counters where subject_id = $1 and account_id = $2', [grant, other])
+  await db.query(`update usage_counters set used_minor = used_minor + 300000 where subject_id = $1 and period = 'total'`, [grant])
+})
+
 test('the total of a policy counts since the version that first set it, in its scope, until it is cleared', async () => {
   const is = await scene()
   let { api } = is.person

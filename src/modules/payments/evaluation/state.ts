@@ -105,14 +105,15 @@ const unique = (items: readonly string[]): string[] => [...new Set(items)]
 const byId = <Value extends { id: Uuid }>(rows: readonly Value[]): Map<Uuid, Value> =>
   new Map(rows.map((value) => [value.id, value]))
 
-/** A subject has one counter for each period, because its counters follow the workspace's balance (`moveCounters`). */
-const usageOf = (rows: StateRow['usage']): LockedState['usage'] =>
-  new Map(
-    rows.map(({ subjectId, period, periodStart, usedMinor }) => [
-      usageKey(subjectId, period, period === 'total' ? null : periodStart),
-      usedMinor,
-    ]),
-  )
+/** Adds the counters of all owning accounts that paid for a subject. */
+const usageOf = (rows: StateRow['usage']): LockedState['usage'] => {
+  const usage: LockedState['usage'] = new Map()
+  for (const { subjectId, period, periodStart, usedMinor } of rows) {
+    const key = usageKey(subjectId, period, period === 'total' ? null : periodStart)
+    usage.set(key, (usage.get(key) ?? 0n) + usedMinor)
+  }
+  return usage
+}
 
 const unapprovedOf = (rows: StateRow['unapproved']): LockedState['unapproved'] => {
   const grouped = Map.groupBy(rows, ({ familyId, day }) => familyDay(familyId, day))
