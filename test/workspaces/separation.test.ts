@@ -295,7 +295,11 @@ describe('a balance that a rule for two guards', () => {
     const payee = await newBeneficiary(short.owner.api)
     expect((await short.owner.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '10000' })).status).toBe(201)
     const refused = await confirmer.api.post(`${path}/confirm`, {})
-    expect([refused.status, refused.body.details]).toMatchObject([402, { available_minor: '990000', requested_minor: '1000000' }])
+    // Only the owner may see the balance. An account that may not confirm gets that error first.
+    expect((await short.owner.api.post(`${path}/confirm`, {})).body.error).toBe('separation_of_duties')
+    const { error, message, details } = refused.body
+    expect([error, message]).toEqual(['insufficient_funds', 'The available balance does not cover this amount.'])
+    expect([details.available_minor, details.requested_minor]).toEqual([undefined, '1000000'])
     expect((await confirmer.api.get(path)).body.pending_separation).toMatchObject({ amount_minor: '1000000' })
     await credit(service, short.owner.accountId, 10_000n)
     expect((await confirmer.api.post(`${path}/confirm`, {})).status).toBe(200)

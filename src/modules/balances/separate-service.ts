@@ -166,14 +166,20 @@ const separate = async (
   await publish(tx, config, actor, 'workspace.separated', { workspace, separation, guards })
 }
 
-const requireSeparable = async (tx: Tx, holderId: Uuid, amount: Minor): Promise<void> => {
+const requireNotFrozen = async (tx: Tx, holderId: Uuid): Promise<void> => {
   if ((await tx.run(workspacesOnBalance, { holderId })).some((each) => workspaceStatus(each) === 'frozen'))
     throw new Refusal('workspace_frozen', { message: 'A workspace on this balance is frozen: nothing leaves it.' })
+}
+
+/** The error states the balance only to its owning account. */
+const requireCovered = async (tx: Tx, readerId: Uuid, holderId: Uuid, amount: Minor): Promise<void> => {
   const { availableMinor, currency } = await getBalance(tx, holderId)
   if (availableMinor >= amount) return
+  const isOwn = readerId === holderId
+  const available = isOwn ? `, ${displayAmount(availableMinor, currency)},` : ''
   throw new Refusal('insufficient_funds', {
-    message: `The available balance, ${displayAmount(availableMinor, currency)}, does not cover this amount.`,
-    details: { available_minor: formatMinor(availableMinor), requested_minor: formatMinor(amount) },
+    message: `The available balance${available} does not cover this amount.`,
+    details: { ...(isOwn && { available_minor: formatMinor(availableMinor) }), requested_minor: formatMinor(amount) },
   })
 }
 
@@ -194,7 +200,8 @@ export const requestSeparation = async (
     throw conflict('This workspace already has its own balance.', 'balance_own')
   if ((await findPendingSeparation(tx, workspace))?.workspaceId === workspaceId)
     throw conflict('A separation waits already: confirm or withdraw it first.', 'change_pending')
-  await requireSeparable(tx, accountId, amountMinor)
+  await requireNotFrozen(tx, accountId)
+  await requireCovered(tx, requestedBy, accountId, amountMinor)
   const guards = await guardsOf(tx, accountId, null)
   const waits = guards.length > 0
   const request: Omit<Separation, 'message'> = {
@@ -262,7 +269,7 @@ export const confirmSeparation = async (
   const separation = found(await lockSeparation(tx, { id }))
   if (separation.outcome !== null) throw conflict(`The separation is ${separation.outcome} already.`, 'decided')
   if (!confirmation.isShown) throw conflict('This is not the text of what waits: read it again.', 'message_changed')
-  await requireSeparable(tx, separation.accountId, separation.amountMinor)
+  await requireNotFrozen(tx, separation.accountId)
   const guard = (await guardsOf(tx, separation.accountId, id)).find((one) => one.id === workspace.id)
   if (!guard) throw conflict('No rule of this workspace asks for a confirmation.', 'status', { status: 'pending' })
   const others = othersIn(guard, separation.requestedBy)
@@ -271,6 +278,7 @@ export const confirmSeparation = async (
     throw new Refusal('forbidden', {
       message: 'Your role to approve is too young, or does not count, for a rule of this workspace.',
     })
+  await requireCovered(tx, accountId, separation.accountId, separation.amountMinor)
   await requireConfirmed(tx, accountId, confirmation, { text: 'pending_separation.message', signed: guard.signed })
   const { proof } = confirmation
   const given =
