@@ -98,6 +98,9 @@ export const presentDifference = (row: DifferenceRecord): ReconciliationDifferen
     offered_outcome: row.offer,
   })
 
+/** `resolvedBy` of a difference that was taken as evidence. */
+export const resolvedByStatement = 'statement'
+
 /** Whether the difference proves how a payment or a top-up ended. Only a receipt proves a success after a failure. */
 export const isEvidence = (
   { kind, receipt }: { kind: string; receipt: string | null },
@@ -234,7 +237,7 @@ export const closeOpen = async (tx: Tx, operator: Operator, id: Uuid, note: stri
 
 /** Closes a difference whose movement is now booked. */
 export const closeAsEvidence = async (tx: Tx, id: Uuid): Promise<void> => {
-  await tx.run(closeOpenDifference, { id, at: tx.at, by: 'statement', note: 'Taken as evidence.' })
+  await tx.run(closeOpenDifference, { id, at: tx.at, by: resolvedByStatement, note: 'Taken as evidence.' })
 }
 
 const alreadyResolved = (id: Uuid): Refusal =>

@@ -1,5 +1,6 @@
-import { and, eq, isNull } from 'drizzle-orm'
-import { type Database, type Db, inTx, type Tx } from '../../../db/client.ts'
+import { and, eq, isNull, like, ne, or } from 'drizzle-orm'
+import { type Database, type Db, first, inTx, type Tx } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { prepareWrite } from '../../../db/prepare-write.ts'
 import { reconciliationDifferences } from '../../../db/tables/rails.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -19,6 +20,7 @@ import {
   isEvidence,
   listDifferences,
   type ReconciliationRecord,
+  resolvedByStatement,
 } from './differences.ts'
 import type { Difference } from './rules.ts'
 
@@ -63,9 +65,26 @@ const takeWithoutAttempt = async (tx: Tx, operator: Operator, id: Uuid, evidence
   return verdict
 }
 
+/** Release 0.4.0 told operators to "Book it: …" by an adjustment, which claims no receipt. */
+const leftToOperator = prepare('reconciliation.left_to_operator', { subjectId: 'uuid' }, (orm, param) =>
+  orm
+    .select({ id: reconciliationDifferences.id })
+    .from(reconciliationDifferences)
+    .where(
+      and(
+        eq(reconciliationDifferences.subjectId, param.subjectId),
+        eq(reconciliationDifferences.kind, 'ended_otherwise'),
+        or(ne(reconciliationDifferences.resolvedBy, resolvedByStatement), like(reconciliationDifferences.action, 'Book it:%')),
+      ),
+    )
+    .limit(1),
+)
+
 const judgeDifference = async (tx: Tx, operator: Operator, difference: EvidenceDifference): Promise<EvidenceVerdict> => {
   const { kind, subject, attemptId, receipt, statedMinor } = difference
   if (!subject || statedMinor === null || (attemptId === null && subject.kind === 'topup')) return 'inconclusive'
+  // An operator may have booked the same movement already, so no statement books it a second time.
+  if (kind === 'ended_otherwise' && (await first(tx, leftToOperator, { subjectId: subject.id }))) return 'inconclusive'
   const amountMinor = statedMinor < 0n ? -statedMinor : statedMinor
   const evidence: Evidence =
     kind === 'reversed'

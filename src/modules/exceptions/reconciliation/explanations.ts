@@ -51,7 +51,7 @@ export const explain: Readonly<
   ended_otherwise: (_line, ours) => ({
     reason: `The statement shows that the money moved, and here the ${nounOf(ours)} is ${ours?.status ?? 'ended'}.`,
     action:
-      'Nothing, if this is resolved: the statement was taken as evidence. While it is open, resolve the late success, or adjust the account.',
+      'Nothing, if this is resolved: the statement was taken as evidence. While it is open, resolve the late success, or adjust the account, unless an earlier adjustment has booked it.',
   }),
   under_way: (line, ours, currency) => ({
     reason:
