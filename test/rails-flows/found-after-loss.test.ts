@@ -230,6 +230,28 @@ test('the loss of a restore ends with the last pause: it neither vouches for a l
   await scene.resume('a test')
 })
 
+test('the loss of a restore lasts while a rail that was paused before is not compared: its lost payment is not paid twice', async () => {
+  const beneficiary_id = await newBeneficiary(scene.person.api, paybill('600961'))
+  const request = () => scene.person.api.post('/v1/payments', { beneficiary_id, amount_minor: '310000' }, { key: 'invoice 9' })
+  const resumed = async (rails: readonly (typeof sendingRails)[number][]) => {
+    for (const rail of rails) await inTx(scene.now.deps.db, (tx) => resumeRail(tx, operator, rail))
+  }
+  await inTx(scene.now.deps.db, (tx) => pauseRail(tx, operator, 'MPESA_B2B', 'an outage'))
+  await scene.losing(async () => {
+    await resumed(['MPESA_B2B'])
+    await request()
+    await pass(scene.now, 60)
+    expect(ordersTo(scene.now, '600961')).toHaveLength(1)
+  })
+  expect(await scene.resume()).toMatchObject({ rails: 'paused' })
+  await resumed(sendingRails.filter((rail) => rail !== 'MPESA_B2B'))
+  await compareAll()
+  await resumed(['MPESA_B2B'])
+  const repeated = (await request()).body
+  await pass(scene.now, 60)
+  expect([await scene.statusOf(repeated), ordersTo(scene.now, '600961').length]).toEqual(['unknown', 1])
+})
+
 test('who approves is told before that a payment may have been paid, and how many of a batch', async () => {
   await scene.person.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '1' })
   const [one, mobile] = [await scene.ask(paybill('600941')), await scene.ask(phone('254722000941'))]

@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, isNull, lte, ne, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, lte, ne, sql } from 'drizzle-orm'
 import { type Database, type Db, inTx, statement, type Tx } from '../../db/client.ts'
 import type { LossCause } from '../../db/loss-detection.ts'
 import { prepare } from '../../db/prepare.ts'
@@ -44,17 +44,13 @@ export const pauseRail = async (
   return added
 }
 
-/** `after`: only losses noticed after this time. */
-const closeLosses = prepareWrite('write_losses.close', { at: 'timestamptz', by: 'text', after: 'timestamptz?' }, (orm, param) =>
-  orm
-    .update(writeLosses)
-    .set({ endedAt: param.at, endedBy: param.by })
-    .where(and(isNull(writeLosses.endedAt), param.after && gt(writeLosses.noticedAt, param.after))),
+const closeLosses = prepareWrite('write_losses.close', { at: 'timestamptz', by: 'text' }, (orm, param) =>
+  orm.update(writeLosses).set({ endedAt: param.at, endedBy: param.by }).where(isNull(writeLosses.endedAt)),
 )
 
 /**
- * Ends an operator's pause. `resumeAfterLoss` ends the pauses of the service itself. A loss ends with the last pause that began
- * when it was noticed or later, because after a restore only the operator's pauses hold the rails.
+ * Ends an operator's pause. `resumeAfterLoss` ends the pauses of the service itself. The loss of a restore ends with the last
+ * pause of all, because an earlier pause of the operator holds its rail for the restore too.
  */
 export const resumeRail = async (tx: Tx, operator: Operator, rail: SendingRail): Promise<void> => {
   const removed = await tx.run(removePause, { rail })
@@ -63,10 +59,7 @@ export const resumeRail = async (tx: Tx, operator: Operator, rail: SendingRail):
     throw loss ? new Refusal('conflict', { message: `The rail is stopped: ${loss.reason}.` }) : notFound()
   }
   audit(tx, operator, 'admin.resume_rail', { subject: newId(), after: { rail, cause: 'operator' } })
-  const [after = null] = (await listPauses(tx))
-    .map(({ pausedAt }) => pausedAt)
-    .toSorted((one, other) => Number(other) - Number(one))
-  await tx.run(closeLosses, { at: tx.at, by: nameOfOperator(operator), after })
+  if ((await listPauses(tx)).length === 0) await tx.run(closeLosses, { at: tx.at, by: nameOfOperator(operator) })
 }
 
 /** Records a loss: payments requested before this time count as possibly sent. */
@@ -184,7 +177,7 @@ export const resumeAfterLoss = (db: Database, operator: Operator, accounts: read
         message: `No statement of ${notCompared.join(', ')} was compared since the loss. A payment that was lost, and is asked for again, may be paid twice. Compare it (npm run admin -- reconcile <file>), or say why not with --reason.`,
       })
     const ended = await tx.run(endLoss, {})
-    if (ended.length > 0) await tx.run(closeLosses, { at: tx.at, by: nameOfOperator(operator), after: null })
+    if (ended.length > 0) await tx.run(closeLosses, { at: tx.at, by: nameOfOperator(operator) })
     for (const { rail, cause } of ended)
       audit(tx, operator, 'admin.resume_rail', {
         subject: newId(),
