@@ -10,7 +10,7 @@ import { findLostDeposits, settleDeposits } from '../../src/modules/deposits/dep
 import { checkRegistrations, depositUrls, registerAtEmulator, registerDeposits } from '../../src/modules/deposits/receive.ts'
 import { reconcilePaidIn, reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
-import { resolveSuspense } from '../../src/modules/suspense/service.ts'
+import { recordSuspense, resolveSuspense } from '../../src/modules/suspense/service.ts'
 import type { Console } from '../../src/operate/admin/console.ts'
 import { railCommands } from '../../src/operate/admin/rails.ts'
 import { type Administered, startAdministered } from '../admin/administrators.ts'
@@ -386,6 +386,21 @@ test('an unreadable notice is booked only under its receipt: money that the prov
   expect((await enter(nameless.id, { provider_receipt: receipt })).body.details).toMatchObject({ reason: 'provider_receipt' })
   const entered = await enter(nameless.id, { provider_receipt: 'SGHNAMED01' })
   expect(entered).toMatchObject({ status: 200, body: { provider_receipt: 'SGHNAMED01', amount_minor: '10000', booked: true } })
+
+  // An item of release 0.4.0.
+  const recorded = { rail: 'MPESA_PAYBILL', direction: 'in', reason: 'unbookable_delivery', book: false } as const
+  await inTx(service.deps.db, (tx) => recordSuspense(tx, { ...recorded, receipt: 'notice 0123456789ab' }))
+  const [digested] = await openSuspense()
+  for (const more of [{}, { provider_receipt: 'SGHNAMED02' }])
+    expect((await enter(digested.id, more)).body).toMatchObject({
+      message: expect.stringContaining('resolve this item as explained'),
+      details: { reason: 'not_assignable' },
+    })
+  const resolved = await administered.admin.api.post(`/v1/admin/suspense/${digested.id}/resolve`, {
+    outcome: 'explained',
+    note: 'listed under its receipt',
+  })
+  expect(resolved.status).toBe(200)
   expect(await balanceOf(person)).toEqual({ available: '500000', held: '0' })
 })
 

@@ -136,7 +136,13 @@ const paymentOf = async (tx: Tx, { subjectKind, subjectId, direction }: Suspense
 }
 
 /** Money of no payment or top-up is booked only under its receipt, under which the provider may list it too. */
-const receiptToBook = ({ providerReceipt, subjectKind }: SuspenseRecord, given: string | undefined): string | null => {
+const receiptToBook = ({ providerReceipt, reason, subjectKind }: SuspenseRecord, given: string | undefined): string | null => {
+  // Release 0.4.0 stored a digest of the notification, which the database keeps as the item's receipt.
+  if (reason === 'unbookable_delivery' && /^notice [0-9a-f]{12}$/.test(providerReceipt ?? ''))
+    throw conflict(
+      "This item was recorded without its receipt. The provider's list or statement books the money under its receipt: compare it, then resolve this item as explained.",
+      'not_assignable',
+    )
   if (given === undefined && providerReceipt === null && subjectKind === null)
     throw invalidFields({ path: 'provider_receipt', message: 'is required: the notification has no readable receipt' })
   if (given !== undefined && providerReceipt !== null && !isSameReceipt(given, providerReceipt))
