@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { inTx } from '../../src/db/client.ts'
 import { statementCsv } from '../../src/dev/sandbox/control.ts'
+import { audit } from '../../src/events/audit.ts'
+import { newId } from '../../src/lib/ids.ts'
 import { sendingRails } from '../../src/lib/rail-names.ts'
 import { listPauses, pauseRail, resumeRail } from '../../src/modules/exceptions/pauses-service.ts'
 import { reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
@@ -201,6 +203,44 @@ test('the pauses of a rail are compared with the log by their causes: the operat
   expect((await listPauses(db)).map(({ rail, cause }) => [rail, cause])).toEqual([['MPESA_B2C', 'operator']])
   expect(await broken()).toEqual([])
   await inTx(db, (tx) => resumeRail(tx, operator, 'MPESA_B2C'))
+  expect(await broken()).toEqual([])
+})
+
+test('entries of an earlier release, which name no cause, break no promise while their pauses end one after the other', async () => {
+  const { db } = scene.now.deps
+  const broken = async () => (await findBreaches(scene.now)).filter((breach) => breach.startsWith('paused rails'))
+  const rail = 'MPESA_B2C'
+  const write = (action: 'admin.pause_rail' | 'admin.resume_rail') =>
+    inTx(db, async (tx) => {
+      audit(tx, operator, action, { subject: newId(), after: { rail, reason: 'an earlier release' } })
+      return tx.at
+    })
+  const pausedAs = async (cause: string) =>
+    db.query('insert into rail_pauses (rail, cause, reason, paused_by, paused_at) values ($1, $2, $3, $3, $4)', [
+      ...[rail, cause, 'an earlier release'],
+      await write('admin.pause_rail'),
+    ])
+  await pausedAs('lost_writes')
+  expect(await broken()).toEqual([])
+  await pausedAs('operator')
+  await db.query(`delete from rail_pauses where cause = 'operator'`)
+  await write('admin.resume_rail')
+  expect(await broken()).toEqual([])
+  await scene.resume('a test')
+  expect([await listPauses(db), await broken()]).toEqual([[], []])
+  // Such a process still runs beside this one: each ends a pause of the other.
+  await inTx(db, (tx) => pauseRail(tx, operator, rail, 'a drill'))
+  await db.query('delete from rail_pauses')
+  await write('admin.resume_rail')
+  expect(await broken()).toEqual([])
+  await pausedAs('operator')
+  expect(await broken()).toEqual([])
+  await db.query('create table lifted as select * from rail_pauses')
+  await db.query('delete from rail_pauses')
+  expect((await broken()).join()).toContain(rail)
+  await db.query('insert into rail_pauses select * from lifted')
+  await db.query('drop table lifted')
+  await inTx(db, (tx) => resumeRail(tx, operator, rail))
   expect(await broken()).toEqual([])
 })
 

@@ -50,12 +50,17 @@ const traces = sqlChecks({
   },
 })
 
-/** Entries of release 0.4.0 and earlier name no cause. */
-const isAbout = (rail: string, cause: string): string =>
-  `a.after->>'rail' = ${rail} and coalesce(a.after->>'cause', ${cause}) = ${cause}`
-const newestOf = (rail: string, cause: string): string => `(
-  select a.action from audit_log a where lower(a.action) in ('admin.pause_rail', 'admin.resume_rail') and ${isAbout(rail, cause)}
+/** The newest entry of a rail. `about`: condition on the entry. */
+const newestOf = (rail: string, about = 'true'): string => `(
+  select a.action from audit_log a where lower(a.action) in ('admin.pause_rail', 'admin.resume_rail') and a.after->>'rail' = ${rail} and (${about})
   order by a.transaction desc, a.id desc limit 1)`
+
+/**
+ * Entries of release 0.4.0 and earlier name no cause, and may be about any. `nameless`: the action that counts without a cause,
+ * which is the one that agrees with the rows.
+ */
+const isAbout = (cause: string, nameless: 'pause' | 'resume'): string =>
+  `coalesce(a.after->>'cause' = ${cause}, lower(a.action) = 'admin.${nameless}_rail')`
 
 /** Rows that the audit log identifies by columns other than their id. */
 const otherwise = sqlChecks({
@@ -106,12 +111,17 @@ const otherwise = sqlChecks({
         and exists (select from beneficiary_verifications v where v.beneficiary_id = b.id)
         and not exists (select from beneficiary_verifications v where v.beneficiary_id = b.id and v.name = b.reported_name)`,
     'paused rails, passed duplicate checks and retired receipt keys match the audit log': `
-      select p.rail || ' ' || p.cause as subject from rail_pauses p where ${newestOf('p.rail', 'p.cause')} is distinct from 'admin.pause_rail'
-        or not exists (select from audit_log a where lower(a.action) = 'admin.pause_rail' and ${isAbout('p.rail', 'p.cause')} and a.at = p.paused_at)
+      select p.rail || ' ' || p.cause as subject from rail_pauses p
+      where ${newestOf('p.rail', isAbout('p.cause', 'pause'))} is distinct from 'admin.pause_rail'
+        or not exists (select from audit_log a where lower(a.action) = 'admin.pause_rail' and (a.after->>'rail', a.at) = (p.rail, p.paused_at)
+          and ${isAbout('p.cause', 'pause')})
       union all
       select r.rail || ' ' || r.cause from (
-        select distinct a.after->>'rail' as rail, coalesce(a.after->>'cause', 'operator') as cause from audit_log a where lower(a.action) = 'admin.pause_rail') as r
-      where ${newestOf('r.rail', 'r.cause')} = 'admin.pause_rail' and not exists (select from rail_pauses p where (p.rail, p.cause) = (r.rail, r.cause))
+        select distinct a.after->>'rail' as rail, a.after->>'cause' as cause from audit_log a where lower(a.action) = 'admin.pause_rail') as r
+      where ${newestOf('r.rail', isAbout('r.cause', 'resume'))} = 'admin.pause_rail' and not exists (select from rail_pauses p where (p.rail, p.cause) = (r.rail, r.cause))
+      union all
+      select r.rail from (select distinct a.after->>'rail' as rail from audit_log a where lower(a.action) = 'admin.pause_rail') as r
+      where ${newestOf('r.rail')} = 'admin.pause_rail' and not exists (select from rail_pauses p where p.rail = r.rail)
       union all
       select rail || ' ' || account from duplicate_checks c where not exists (
         select from audit_log a where lower(a.action) = 'admin.pass_duplicate_check' and (a.after->>'rail', a.after->>'account') = (c.rail, c.account))
