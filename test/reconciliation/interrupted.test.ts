@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { statementCsv } from '../../src/dev/sandbox/control.ts'
+import { newId } from '../../src/lib/ids.ts'
 import { reconcilePaidIn, reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { type Administered, startAdministered } from '../admin/administrators.ts'
@@ -7,7 +8,7 @@ import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
-import { alerts, initiate, pass, paymentOf, topupOf } from '../rails-flows/scene.ts'
+import { alerts, deliver, initiate, lastOrder, pass, paymentOf, stkCallback, topupOf } from '../rails-flows/scene.ts'
 
 let administered: Administered
 let service: TestService
@@ -74,13 +75,14 @@ test('evidence that was not booked stays open with the reason, and is not judged
   expect([await open(), alerts(service)]).toEqual([[difference], []])
 })
 
+const day = 86_400
+/** Advances to four o'clock of the next day in Nairobi, UTC+3. */
+const nextDay = () => {
+  const now = Math.floor(service.clock.now().getTime() / 1000) + 3 * 3_600
+  service.clock.advance(day - (now % day) + 4 * 3_600)
+}
+
 test("the provider's daily list that was interrupted is evidence at its next run", async () => {
-  const day = 86_400
-  /** Advances to four o'clock of the next day in Nairobi, UTC+3. */
-  const nextDay = () => {
-    const now = Math.floor(service.clock.now().getTime() / 1000) + 3 * 3_600
-    service.clock.advance(day - (now % day) + 4 * 3_600)
-  }
   nextDay()
   await reconcilePaidIn(service.deps)
   const id = await initiate(person, '254711000001')
@@ -90,4 +92,29 @@ test("the provider's daily list that was interrupted is evidence at its next run
   expect([(await runs())[0].differences, (await topupOf(person, id)).status]).toEqual([1, 'pending'])
   await reconcilePaidIn(service.deps)
   expect([(await runs())[0].differences, (await topupOf(person, id)).status]).toEqual([1, 'succeeded'])
+})
+
+test('a failed top-up that a callback credits before its evidence is taken leaves no difference open', async () => {
+  nextDay()
+  await reconcilePaidIn(service.deps)
+  const id = await initiate(person, '254700001032')
+  await service.settle()
+  expect((await topupOf(person, id)).status).toBe('failed')
+  const prompt = lastOrder(service)
+  const nowhere = 'http://127.0.0.1:9/nowhere'
+  await service.deps.rails.collection?.collect({
+    ...{ orderId: newId(), amountMinor: 150_000n, currency: 'KES', phoneNumber: '254722000014' },
+    ...{ reference: prompt.reference, at: service.clock.now(), callbacks: { result: nowhere, timeout: nowhere } },
+  })
+  await service.settle()
+  const receipt = service.sandbox.movements().at(-1)?.receipt ?? ''
+  nextDay()
+  await interrupt(() => reconcilePaidIn(service.deps))
+  const about = async () => (await open()).filter(({ topup_id }: { topup_id: string }) => topup_id === id)
+  expect(await about()).toMatchObject([{ kind: 'ended_otherwise', provider_receipt: receipt }])
+  await deliver(prompt.resultUrl, stkCallback(prompt, { receipt }))
+  await service.settle()
+  expect(await topupOf(person, id)).toMatchObject({ status: 'succeeded', provider_receipt: receipt })
+  await reconcilePaidIn(service.deps)
+  expect(await about()).toEqual([])
 })

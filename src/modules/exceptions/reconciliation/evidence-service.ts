@@ -99,10 +99,12 @@ const judgeDifference = async (tx: Tx, operator: Operator, difference: EvidenceD
 /** Books a difference as evidence and closes it, or notes why it stays open. */
 const takeAsEvidence = (db: Database, operator: Operator, difference: EvidenceDifference): Promise<void> =>
   inTx(db, async (tx) => {
-    const { id, kind } = difference
+    const { id, kind, subject } = difference
     const verdict = await judgeDifference(tx, operator, difference)
-    // A callback may have settled the payment since. A repeated return may be a second return, so it stays open.
-    const isBooked = verdict === 'applied' || (verdict === 'repeated' && kind === 'under_way')
+    // A callback may have settled the payment since, or credited a failed top-up. A repeated return may be a second return, and a
+    // repeated late success waits for an operator, so both stay open.
+    const mayBeBooked = kind === 'under_way' || (kind === 'ended_otherwise' && subject?.kind === 'topup')
+    const isBooked = verdict === 'applied' || (verdict === 'repeated' && mayBeBooked)
     await (isBooked ? closeAsEvidence(tx, id) : noteNotBooked(tx, id, verdict))
   })
 
