@@ -94,7 +94,7 @@ const refuseRepetition = async (tx: Tx): Promise<void> => {
   const [loss] = await tx.run(newestLoss, {})
   if (!loss?.endedAt || loss.endedAt < secondsAfter(tx.at, -repeatedWithinHours * 3600)) return
   throw new Refusal('conflict', {
-    message: `${loss.endedBy} ended the loss of ${loss.noticedAt.toISOString()} at ${loss.endedAt.toISOString()}, and the rails are resumed: there is nothing to do. If this database has been restored since then, add --again yes. It pauses all rails and makes waiting payments unknown.`,
+    message: `If this database was restored, add --again yes: it pauses all rails and makes waiting payments unknown. Otherwise there is nothing to do: ${loss.endedBy} ended the loss of ${loss.noticedAt.toISOString()} at ${loss.endedAt.toISOString()}, and the rails are resumed.`,
   })
 }
 
