@@ -102,7 +102,7 @@ test('a policy of a person, or of a key that manages policies, binds everyone', 
   }
 })
 
-test('the policies of a key that has ended leave room for others, and are archived at once, even where a rule asks for two', async () => {
+test('the policies of a key that was revoked leave room for others, and are archived at once, even where a rule asks for two', async () => {
   const owner = await signIn(service.api)
   const { id: workspace } = (await owner.api.get('/v1/workspaces/current')).body.workspace
   await join(service, { id: workspace, owner }, 'approver')
@@ -125,4 +125,21 @@ test('the policies of a key that has ended leave room for others, and are archiv
   const active = (await owner.api.get(`${path}?status=active&limit=100`)).body.data
   expect(active.map(({ name }: { name: string }) => name)).toEqual(['More'])
   expect((await owner.api.get(`${path}/${kept}`)).body).toMatchObject({ status: 'archived', pending_change: null })
+})
+
+test('the policies of a key that has expired bind its payments until it is revoked', async () => {
+  const owner = await signIn(service.api)
+  const { id: workspace } = (await owner.api.get('/v1/workspaces/current')).body.workspace
+  await join(service, { id: workspace, owner }, 'approver')
+  const expiring = await createKey(owner, { expires_at: new Date(service.clock.now().getTime() + 60_000).toISOString() })
+  const rule = { name: 'Own', required_approval_count: 2 }
+  const [kept, removed] = [(await expiring.api.post(path, rule)).body.id, (await expiring.api.post(path, rule)).body.id]
+  const statusOf = async (id: string) => (await owner.api.get(`${path}/${id}`)).body.status
+  service.clock.advance(61)
+  await owner.api.post(path, { name: 'More' })
+  expect((await owner.api.delete(`${path}/${removed}`)).status).toBe(202)
+  expect([await statusOf(kept), await statusOf(removed)]).toEqual(['active', 'active'])
+  await service.deps.jobs.sweep()
+  await owner.api.post(path, { name: 'More' })
+  expect([await statusOf(kept), await statusOf(removed)]).toEqual(['archived', 'archived'])
 })

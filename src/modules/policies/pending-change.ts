@@ -5,7 +5,6 @@ import { decidingRoles, policyRoles } from '../../auth/permissions.ts'
 import { type Principal, requireFreshProof } from '../../auth/principal.ts'
 import { lockAccounts } from '../../db/account-lock.ts'
 import { type Db, inTx, statement, type Tx } from '../../db/client.ts'
-import { grantIsActive } from '../../db/credential-life.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import { spendingPolicies } from '../../db/tables/policies.ts'
 import { balanceAccountSql } from '../../db/tables/workspaces.ts'
@@ -38,14 +37,14 @@ export const ConfirmChange = confirmationOf('ConfirmPolicyChange', 'pending_chan
 
 /**
  * Eligibility of a change to policy $1, requested by $2 and confirmed by $5 (null: not confirmed):
- * - `isGuarded`: the policy requires two people, it does not bind an ended grant alone, and someone else can decide, or could in
- *   the last day (even if removed since);
+ * - `isGuarded`: the policy requires two people, it does not bind a revoked grant alone, and someone else can decide, or could
+ *   in the last day (even if removed since);
  * - `mayManage`: the requester may manage policies, and the grant behind the request, if any, is active;
  * - `counted`: the accounts among the two that count as approvers.
  */
 const readEligibility = statement('policies.change_standing')`
   select ${asksForTwo('p', 'required_approval_count')}
-     and coalesce((select ${grantIsActive('g', '$4')} from grants g where g.id = p.binds_grant_id), true) and (
+     and coalesce((select g.revoked_at is null from grants g where g.id = p.binds_grant_id), true) and (
        exists (select from members o join accounts a on a.id = o.account_id
          where o.workspace_id = w.id and o.account_id <> $2 and o.status = 'active' and o.role in ${namesSql(decidingRoles)} and a.status <> 'closed')
        or exists (select from audit_log l where l.workspace_id = w.id and l.action in ('member.update', 'member.remove', 'member.leave')

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { and, eq, getTableColumns, isNotNull, isNull, lte, or } from 'drizzle-orm'
+import { and, eq, getTableColumns, isNotNull, isNull } from 'drizzle-orm'
 import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
 import { lockAccount } from '../../db/account-lock.ts'
 import type { Tx } from '../../db/client.ts'
@@ -22,24 +22,23 @@ import { archived, changePolicy, insertPolicy, nothingPending } from './write.ts
 export const limitingGrant = ({ grant, permissions }: Pick<Principal, 'grant' | 'permissions'>): Uuid | null =>
   grant && !permissions.has('policy.manage') ? grant.id : null
 
-const ofEndedGrants = prepare('policies.of_ended_grants', { workspaceId: 'uuid', at: 'timestamptz' }, (orm, param) =>
+const ofRevokedGrants = prepare('policies.of_revoked_grants', { workspaceId: 'uuid' }, (orm, param) =>
   orm
     .select(getTableColumns(spendingPolicies))
     .from(spendingPolicies)
     .innerJoin(grants, eq(grants.id, spendingPolicies.bindsGrantId))
     .where(
-      and(
-        eq(spendingPolicies.workspaceId, param.workspaceId),
-        isNull(spendingPolicies.archivedAt),
-        or(isNotNull(grants.revokedAt), lte(grants.expiresAt, param.at)),
-      ),
+      and(eq(spendingPolicies.workspaceId, param.workspaceId), isNull(spendingPolicies.archivedAt), isNotNull(grants.revokedAt)),
     ),
 )
 
-/** A policy whose grant has ended binds no payment. Otherwise a key could use up the workspace's policies. */
+/**
+ * A policy whose grant is revoked binds no payment, and a key could use up the workspace's policies. An expired grant's end can
+ * still move, and its payments wait until a sweep revokes it.
+ */
 const archiveUnused = async (tx: Tx, { workspace }: Principal): Promise<void> => {
   const changer = { accountId: null, origin: null, way: 'timer', workspace }
-  for (const before of await tx.run(ofEndedGrants, { workspaceId: workspace.id, at: tx.at }))
+  for (const before of await tx.run(ofRevokedGrants, { workspaceId: workspace.id }))
     await changePolicy(tx, changer, ['policy.archived'], before, { ...nothingPending, ...archived(tx) })
 }
 
