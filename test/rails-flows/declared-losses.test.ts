@@ -6,7 +6,7 @@ import { sendingRails } from '../../src/lib/rail-names.ts'
 import { pauseRail, resumeAfterLoss, resumeRail } from '../../src/modules/exceptions/pauses-service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { postForm, registerClient } from '../harness/oauth.ts'
+import { authorizeAgent, postForm, refresh, registerClient } from '../harness/oauth.ts'
 import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
@@ -151,16 +151,23 @@ test.each([[['payments']], [['rail_attempts']], [['idempotency_keys', 'audit_log
 
 test('for the time of the hold, a credential that is not in the database may be in the writes that were lost: 503, not 401', async () => {
   const { key } = await createKey(person)
-  const refresh = { grant_type: 'refresh_token', refresh_token: 'x', client_id: formatId('oauth_client', newId()) }
-  const token = () => postForm(service.api, '/v1/oauth/token', refresh)
+  const form = { grant_type: 'refresh_token', refresh_token: 'x', client_id: formatId('oauth_client', newId()) }
+  const token = () => postForm(service.api, '/v1/oauth/token', form)
   const page = () =>
-    service.api.get(`/v1/oauth/authorize?client_id=${refresh.client_id}`, { headers: { accept: 'application/json' } })
+    service.api.get(`/v1/oauth/authorize?client_id=${form.client_id}`, { headers: { accept: 'application/json' } })
   const client = await registerClient(service.api)
-  const introspect = async () => {
-    const form = { token: 'service_oat_x', ...client.credentials }
-    const { status, body } = await postForm(service.api, '/v1/oauth/introspect', form)
+  const introspect = async (token = 'service_oat_x', as = client) => {
+    const { status, body } = await postForm(service.api, '/v1/oauth/introspect', { token, ...as.credentials })
     return [status, body.error ?? body.active]
   }
+  // The database loses the last rotation.
+  const agent = await authorizeAgent(service.api, person)
+  const [before] = await service.deps.db.query<{ row: object }>('select to_jsonb(g) as row from oauth_grants g')
+  const rotated = (await refresh(service.api, agent.client, agent.refreshToken)).body.refresh_token
+  await service.deps.db.query(
+    `update oauth_grants g set (generation, current_hash) = (select o.generation, o.current_hash from jsonb_populate_record(g, $1) as o)`,
+    [JSON.stringify(before?.row)],
+  )
   const answers = async () => {
     const bearers = [`service_live_${'0'.repeat(64)}`, 'service_oat_x', 'service_dash_x']
     const credentials = [...bearers.map((bearer) => ({ bearer })), { cookie: 'x'.repeat(43) }]
@@ -169,14 +176,18 @@ test('for the time of the hold, a credential that is not in the database may be 
   }
   const invalid = [401, 'invalid_token']
   expect(await answers()).toEqual([invalid, invalid, invalid, invalid, [401, 'invalid_client'], [400, 'invalid_client']])
-  expect(await introspect()).toEqual([200, false])
+  expect([await introspect(), await introspect(rotated, agent.client)]).toEqual([
+    [200, false],
+    [200, false],
+  ])
   await reportOfLost()
   await look()
   const lost = [503, 'database_lost_writes']
   const later = [503, 'temporarily_unavailable']
   expect(await answers()).toEqual([lost, lost, lost, lost, later, later])
-  expect(await introspect()).toEqual(later)
-  const shown = await service.api.get(`/v1/oauth/authorize?client_id=${refresh.client_id}`, { headers: { accept: 'text/html' } })
+  expect([await introspect(), await introspect(rotated, agent.client)]).toEqual([later, later])
+  expect(await introspect(agent.refreshToken, agent.client)).toEqual([200, true])
+  const shown = await service.api.get(`/v1/oauth/authorize?client_id=${form.client_id}`, { headers: { accept: 'text/html' } })
   expect([shown.status, shown.headers.get('retry-after'), shown.text]).toEqual([
     503,
     '60',
