@@ -301,7 +301,7 @@ test('a new browser, method, key or approver is mailed whatever was switched off
   const member = await join({ owner }, 'member')
   const { data } = answered(await owner.api.get('/v1/workspaces/current/members'))
   const { id } = data.find((one: Json) => one.account_id === member.accountId)
-  // A member who could decide before is no new approver.
+  // More rights among those who decide are mailed, fewer are not.
   for (const role of ['approver', 'admin', 'approver']) {
     service.clock.advance(1)
     answered(await owner.api.patch(`/v1/workspaces/current/members/${id}`, { role }))
@@ -313,6 +313,7 @@ test('a new browser, method, key or approver is mailed whatever was switched off
       'New sign-in to your account',
       'A sign-in method was added to your account',
       'An API key was created for your account',
+      `"Brian Kamau" can now decide approvals in "${name}"`,
       `"Brian Kamau" can now decide approvals in "${name}"`,
     ].toSorted(),
   )

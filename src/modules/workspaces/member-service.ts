@@ -162,8 +162,8 @@ export const updateMember = async (tx: Tx, deps: Ends, principal: Principal, id:
   if (addsRights(target, change)) {
     const { workspaceId, role, status } = target
     recordSessionAct(tx, principal, { kind: 'role', workspaceId, recordId: id, before: JSON.stringify({ role, status }) })
+    if (mayDecide(change)) mailNewApprover(tx, { ...target, role: change.role })
   }
-  if (mayDecide(change) && !mayDecide(target)) mailNewApprover(tx, { ...target, role: change.role })
   return changeMember(tx, deps, principal, target, change)
 }
 
