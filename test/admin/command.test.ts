@@ -26,6 +26,7 @@ import { openService, startService } from '../harness/service.ts'
 import { findBreaches, findBreachesOf } from '../harness/verify.ts'
 import { balanceOf, deliver, lastOrder, pay, paymentOf, transferCallback } from '../rails-flows/scene.ts'
 import { patience } from '../start/process.ts'
+import { createTeam } from '../workspaces/team.ts'
 
 const ring = () => `first:${randomBytes(32).toString('base64')}`
 const keys = { ENCRYPTION_KEYS: ring(), TOKEN_SECRETS: ring(), ORDER_KEY: ring(), RECEIPT_KEYS: ring() }
@@ -218,6 +219,18 @@ test('finds whose a leaked key is by its first characters, and ends it with what
   const [entry] = await admin('audit-log', '--subject', leaked.id)
   expect(entry).toMatchObject({ action: 'api_key.revoke', user_agent: 'shell:amina', after: { reason: 'seen in a repository' } })
   expect(await findBreaches(service)).toEqual([])
+})
+
+test("an end of a key by the operator cancels at once what it asked for from a team's balance", async () => {
+  const team = await createTeam(service)
+  await credit(service, team.id, 1_000_000n)
+  await team.owner.api.post('/v1/spending-policies', { name: 'Ask', required_approval_count: 1 })
+  const key = await createKey(team.owner)
+  const input = { beneficiary_id: await newBeneficiary(team.owner.api), amount_minor: '1000' }
+  const { body: payment } = await key.api.post('/v1/payments', input)
+  expect(payment.status).toBe('pending_approval')
+  await admin('keys', 'revoke', key.id, '--reason', 'leaked')
+  expect((await team.owner.api.get(`/v1/payments/${payment.id}`)).body.status).toBe('cancelled')
 })
 
 test(

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
 import type { Json } from '../harness/client.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn, signInThroughKey } from '../harness/people.ts'
 import { sentDuring } from '../harness/sent.ts'
 import { openService } from '../harness/service.ts'
-import { createTeam, join, memberIdOf, standIn } from './team.ts'
+import { createTeam, invite, join, memberIdOf, standIn, type Team } from './team.ts'
 
 const service = await openService()
 const other = await openService({ database: service.database, clock: service.clock })
@@ -399,6 +400,30 @@ test('who manages a workspace sees, freezes and ends every grant in it, made by 
   expect((await key.api.get('/v1/accounts/me')).body.error).toBe('api_key_revoked')
   expect((await theirs.api.get('/v1/accounts/me')).status).toBe(200)
 })
+
+test.each<[string, (team: Team, memberId: string, grantId: string) => Promise<unknown>]>([
+  ['revokes the grant', ({ owner }, _, grantId) => owner.api.delete(`/v1/workspaces/current/grants/${grantId}`)],
+  ['removes the member', ({ owner }, memberId) => owner.api.delete(at(memberId))],
+])(
+  'who %s cancels at once what a member asked for through a session that a key led to, in another workspace too',
+  async (_how, end) => {
+    const [team, elsewhere] = [await createTeam(service), await createTeam(service)]
+    const member = await join(service, team, 'admin')
+    await credit(service, elsewhere.id, 1_000_000n)
+    await elsewhere.owner.api.post('/v1/spending-policies', { name: 'Ask', required_approval_count: 1 })
+    const token = await invite(elsewhere.owner, { role: 'admin' })
+    await member.api.post('/v1/workspaces/invitations/accept', { token })
+    const key = await createKey(member, { permissions: ['account.read', 'account.manage'] })
+    const session = await signInThroughKey(service.api, key)
+    const inThat = { headers: { 'workspace-id': elsewhere.id } }
+    const { body: derived } = await session.api.post('/v1/accounts/me/api-keys', { name: 'Derived' }, inThat)
+    const input = { beneficiary_id: await newBeneficiary(elsewhere.owner.api), amount_minor: '1000' }
+    const { body: payment } = await service.api.as({ bearer: derived.key }).post('/v1/payments', input)
+    expect(payment.status).toBe('pending_approval')
+    await end(team, member.memberId, key.grantId)
+    expect((await elsewhere.owner.api.get(`/v1/payments/${payment.id}`)).body.status).toBe('cancelled')
+  },
+)
 
 test('since when a member may decide is known without a break: a suspension or a role that may not decide begins it anew', async () => {
   const team = await createTeam(service)

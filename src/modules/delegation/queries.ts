@@ -131,6 +131,7 @@ export const uncountedTotal = `(case when grants.total_seeded_at is null then co
     where below.workspace_id = grants.workspace_id and (below.id = grants.id or below.ancestor_ids @> array[grants.id])
       and t.workspace_id = grants.workspace_id and t.payee_id = '${everyPayee}'), 0) end)`
 
+export const findGrantOfWorkspace = selectRow('grants.in_workspace', grants, ['id', 'workspaceId'])
 export const lockGrantOfWorkspace = selectRow('grants.lock_in_workspace', grants, ['id', 'workspaceId'], { lock: 'update' })
 
 const lockById = selectRow('grants.lock', grants, ['id'], { lock: 'update' })

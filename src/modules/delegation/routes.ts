@@ -9,7 +9,16 @@ import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
 import { changeGrant, changeVisibleGrant, freezeWorkspaceGrants, lockGrantToManage } from './grant-service.ts'
 import { viewGrant, viewGrants, viewKey, viewKeys } from './present.ts'
-import { findGrant, findKey, grantList, keyList, lockVisibleGrant, scopeOf, workspaceGrantList } from './queries.ts'
+import {
+  findGrant,
+  findGrantOfWorkspace,
+  findKey,
+  grantList,
+  keyList,
+  lockVisibleGrant,
+  scopeOf,
+  workspaceGrantList,
+} from './queries.ts'
 import {
   ApiKey,
   CreateApiKey,
@@ -250,6 +259,10 @@ export const registerWorkspaceGrants = (app: App, deps: Parts): void => {
       const { id, accountId } = await lockGrantToManage(tx, principal, params.id)
       const revoked = await revokeGrant(tx, deps.onGrantsRevoked, principal, id)
       return ok(withAccount(await viewGrant(tx, tx.at, revoked), accountId))
+    },
+    concerned: async ({ principal, params }) => {
+      const grant = await findGrantOfWorkspace(deps.db, { id: params.id, workspaceId: principal.workspace.id })
+      return grant ? [grant.accountId, ...(await deps.ownersRelyingOn(deps.db, grant.accountId))] : []
     },
   })
 }

@@ -2,7 +2,7 @@ import { isNotNull, isNull, sql } from 'drizzle-orm'
 import { defaultKeyPermissions } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { digestOfSecret, newApiKey } from '../../auth/secrets.ts'
-import { lockAccount, lockAccounts } from '../../db/account-lock.ts'
+import { lockAccounts } from '../../db/account-lock.ts'
 import { inTx, type Tx } from '../../db/client.ts'
 import { keyLife } from '../../db/credential-life.ts'
 import { prepare } from '../../db/prepare.ts'
@@ -281,14 +281,14 @@ export const revokeApiKey = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, pri
   endKey(tx, onGrantsRevoked, principal, found(await lockKey(tx, scopeOf(principal), id)))
 
 export const revokeAnyKey = async (
-  tx: Tx,
-  onGrantsRevoked: OnGrantsRevoked,
+  deps: Pick<Parts, 'db' | 'onGrantsRevoked' | 'ownersRelyingOn'>,
   operator: Operator,
   id: Uuid,
   reason: string | undefined,
 ): Promise<ApiKey> => {
-  const { accountId } = found(await findAnyKey(tx, { id }))
-  await lockAccount(tx, accountId)
-  const record = found(await lockKey(tx, { accountId, within: null }, id))
-  return endKey(tx, onGrantsRevoked, operator, record, reason)
+  const { accountId } = found(await findAnyKey(deps.db, { id }))
+  return inTxEndingGrants(deps, accountId, async (tx) => {
+    const record = found(await lockKey(tx, { accountId, within: null }, id))
+    return endKey(tx, deps.onGrantsRevoked, operator, record, reason)
+  })
 }

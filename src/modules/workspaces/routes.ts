@@ -182,7 +182,10 @@ export const registerWorkspaces = (
     response: { 200: Member },
     work: async (tx, { principal, params }) =>
       ok(presentRemoved(await removeMember(tx, deps, principal, params.id, endDelegations))),
-    concerned: ({ principal, params }) => accountOfMember(deps.db, principal.workspace.id, params.id),
+    concerned: async ({ principal, params }) => {
+      const [accountId] = await accountOfMember(deps.db, principal.workspace.id, params.id)
+      return accountId ? [accountId, ...(await deps.ownersRelyingOn(deps.db, accountId))] : []
+    },
   })
   routes.post('/v1/workspaces/current/invitations', 'invitations.create', {
     freshProof: 'always',

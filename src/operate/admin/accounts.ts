@@ -8,7 +8,7 @@ import { formatId, parseId } from '../../lib/ids.ts'
 import { checksumProblem, hasWrongChecksum, parseWalletName, walletNameOf } from '../../lib/wallet-name.ts'
 import { viewKeys } from '../../modules/delegation/present.ts'
 import { findKeysThatBegin } from '../../modules/delegation/queries.ts'
-import { revokeAnyKey } from '../../modules/delegation/service.ts'
+import { inTxEndingGrants, revokeAnyKey } from '../../modules/delegation/service.ts'
 import { viewAccounts } from '../../modules/identity/accounts/present.ts'
 import { type AccountFilter, type AccountRecord, listAccounts } from '../../modules/identity/accounts/queries.ts'
 import { administerAccount, setAdministrator } from '../../modules/identity/administer.ts'
@@ -41,7 +41,7 @@ const show = (at: Console, records: readonly AccountRecord[]) => viewAccounts(at
 const administer = async (at: Console, args: Arguments, change: Record<string, unknown>): Promise<unknown> => {
   const { id } = await oneAccount(at, word(args, 0, 'account'))
   const input = fieldsOf(AdministerAccount, { ...change, reason: args.options.reason })
-  return show(at, [await inTx(at.deps.db, (tx) => administerAccount(tx, at.deps, at.operator, id, input))])
+  return show(at, [await inTxEndingGrants(at.deps, id, (tx) => administerAccount(tx, at.deps, at.operator, id, input))])
 }
 
 const setCapability = (at: Console, args: Arguments, value: 'active' | 'disabled') =>
@@ -77,9 +77,7 @@ export const accountCommands = {
     return views.map((view) => ({ account_id: owners.get(view.id), ...view }))
   },
   'keys revoke': ({ deps, operator }, args) =>
-    inTx(deps.db, (tx) =>
-      revokeAnyKey(tx, deps.onGrantsRevoked, operator, idOf('api_key', word(args, 0, 'key id')), args.options.reason),
-    ),
+    revokeAnyKey(deps, operator, idOf('api_key', word(args, 0, 'key id')), args.options.reason),
   'accounts find': async (at, args) => show(at, await findAccounts(at, filterOf(word(args, 0, 'account')))),
   'accounts freeze': (at, args) => administer(at, args, { status: 'frozen' }),
   'accounts unfreeze': (at, args) => administer(at, args, { status: 'active' }),
