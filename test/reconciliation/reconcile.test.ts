@@ -239,6 +239,21 @@ describe('a statement that an administrator uploads', () => {
   })
 })
 
+/** A prompt fails, its phone's owner pays after all, and every report of it is lost. */
+const paidAfterFailure = async (amountMinor = 150_000n) => {
+  const id = await initiate(person, '254700001032', String(amountMinor))
+  await service.settle()
+  expect((await topupOf(person, id)).status).toBe('failed')
+  await service.deps.rails.collection?.collect({
+    ...{ orderId: newId(), amountMinor, currency: 'KES', phoneNumber: '254722000014' },
+    reference: lastOrder(service).reference,
+    at: service.clock.now(),
+    callbacks: { result: 'http://127.0.0.1:9/nowhere', timeout: 'http://127.0.0.1:9/nowhere' },
+  })
+  await service.settle()
+  return { id, receipt: service.sandbox.movements().at(-1)?.receipt }
+}
+
 const nairobiDay = 86_400
 /** Advances to an hour of the next day in Nairobi, UTC+3. */
 const nextDayAt = (hour: number) => {
@@ -397,21 +412,6 @@ describe("the provider's list of incoming payments", () => {
     expect(await balanceOf(person)).toEqual(before)
   })
 
-  /** A prompt fails, its phone's owner pays after all, and every report of it is lost. */
-  const paidAfterFailure = async (amountMinor = 150_000n) => {
-    const id = await initiate(person, '254700001032', String(amountMinor))
-    await service.settle()
-    expect((await topupOf(person, id)).status).toBe('failed')
-    await service.deps.rails.collection?.collect({
-      ...{ orderId: newId(), amountMinor, currency: 'KES', phoneNumber: '254722000014' },
-      reference: lastOrder(service).reference,
-      at: service.clock.now(),
-      callbacks: { result: 'http://127.0.0.1:9/nowhere', timeout: 'http://127.0.0.1:9/nowhere' },
-    })
-    await service.settle()
-    return { id, receipt: service.sandbox.movements().at(-1)?.receipt }
-  }
-
   test('proves a prompt that was reported as failed: its top-up is credited', async () => {
     nextDayAt(4)
     await sweep()
@@ -423,39 +423,6 @@ describe("the provider's list of incoming payments", () => {
     expect(BigInt((await balanceOf(person)).available) - BigInt(before.available)).toBe(150_000n)
     const receipts = (await open('/v1/admin/reconciliation-differences')).map((each: Json) => each.provider_receipt)
     expect(receipts).not.toContain(receipt)
-  })
-
-  test('credits no top-up that an operator was told to book: an adjustment claims no receipt', async () => {
-    const about = async (id: string) =>
-      (await open('/v1/admin/reconciliation-differences')).filter((each: Json) => each.topup_id === id)
-    /** A statement that shows another amount is left to an operator. */
-    const leftToOperator = async (amountMinor: bigint, from: string, to: string) => {
-      const { id } = await paidAfterFailure(amountMinor)
-      await reconcile(statementCsv(service.sandbox.movements().slice(-1), 'MPESA').replace(from, to))
-      const [difference] = await about(id)
-      expect(difference).toMatchObject({ kind: 'ended_otherwise', note: 'Not booked: mismatch.' })
-      return { id, difference }
-    }
-    nextDayAt(4)
-    await sweep()
-    const { id: adjusted, difference } = await leftToOperator(150_000n, '1500.00', '1501.00')
-    const path = `/v1/admin/reconciliation-differences/${difference.id}/resolve`
-    expect((await administered.admin.api.post(path, { note: 'credited by an adjustment' })).status).toBe(200)
-    // The state in which release 0.4.0 left it.
-    const { id: told } = await leftToOperator(160_000n, '1600.00', '1601.00')
-    await service.deps.db.query('update reconciliation_differences set note = null, action = $1 where subject_id = $2', [
-      'Book it: resolve the late success, or adjust the account.',
-      parseId('topup', told),
-    ])
-    const before = await balanceOf(person)
-    nextDayAt(4)
-    service.log.length = 0
-    await sweep()
-    for (const id of [adjusted, told]) {
-      expect((await about(id))[0]).toMatchObject({ kind: 'ended_otherwise', note: 'Not booked: inconclusive.' })
-      expect((await topupOf(person, id)).status).toBe('failed')
-    }
-    expect([alerts(service), await balanceOf(person)]).toEqual([['reconciliation_difference'], before])
   })
 
   test('is queried again if the provider did not answer, for every missed day', async () => {
@@ -1120,4 +1087,45 @@ describe('a payment that failed and that the provider paid later', () => {
     const charged = { outcome: 'charged', evidence: 'the statement' }
     expect((await api.post(`/v1/admin/payments/${id}/resolve`, charged)).status).toBe(200)
   })
+})
+
+test('a top-up that an operator was told to book is credited by no later statement: an adjustment claims no receipt', async () => {
+  let admin = administered.admin
+  const nextDay = async () => {
+    nextDayAt(4)
+    person = await signIn(service.api, person.wallet)
+    admin = await signIn(service.api, administered.wallets[0])
+  }
+  const about = async (id: string) =>
+    (await admin.api.get('/v1/admin/reconciliation-differences?status=open')).body.data.filter(
+      (each: Json) => each.topup_id === id,
+    )
+  /** A statement that shows another amount is left to an operator. */
+  const leftToOperator = async (amountMinor: bigint, from: string, to: string) => {
+    const { id } = await paidAfterFailure(amountMinor)
+    await reconcile(statementCsv(service.sandbox.movements().slice(-1), 'MPESA').replace(from, to))
+    const [difference] = await about(id)
+    expect(difference).toMatchObject({ kind: 'ended_otherwise', note: 'Not booked: mismatch.' })
+    return { id, difference }
+  }
+  await nextDay()
+  await reconcilePaidIn(service.deps)
+  const { id: adjusted, difference } = await leftToOperator(150_000n, '1500.00', '1501.00')
+  const path = `/v1/admin/reconciliation-differences/${difference.id}/resolve`
+  expect((await admin.api.post(path, { note: 'credited by an adjustment' })).status).toBe(200)
+  // The state in which release 0.4.0 left it.
+  const { id: told } = await leftToOperator(160_000n, '1600.00', '1601.00')
+  await service.deps.db.query('update reconciliation_differences set note = null, action = $1 where subject_id = $2', [
+    'Book it: resolve the late success, or adjust the account.',
+    parseId('topup', told),
+  ])
+  const before = await balanceOf(person)
+  await nextDay()
+  service.log.length = 0
+  await reconcilePaidIn(service.deps)
+  for (const id of [adjusted, told]) {
+    expect((await about(id))[0]).toMatchObject({ kind: 'ended_otherwise', note: 'Not booked: inconclusive.' })
+    expect((await topupOf(person, id)).status).toBe('failed')
+  }
+  expect([alerts(service), await balanceOf(person)]).toEqual([['reconciliation_difference'], before])
 })
