@@ -14,11 +14,11 @@ const sizeOf = (files: readonly Source[]): { lines: number; nodes: number } => {
 
 /** A feature pays for its code with code that goes. A commit that raises a ceiling says for what. */
 const ceilings = {
-  // 66,700 before readers looked for what can be deleted, on 1 December 2026. 66,100 before queues took turns by tenant, name checks
-  // beyond the daily limit were spread over days, and readers' defects were corrected.
-  'src/': { lines: 66_450, nodes: 455_500 },
-  // 21,500 before: teams that were left, late successes, lost answers of batches, decimal commas.
-  'dashboard/src/': { lines: 21_600, nodes: 151_500 },
+  // 66,700 before readers looked for what can be deleted, on 1 December 2026. 66,100 before nine readers read every file and about
+  // 120 defects were corrected the same day: turns of queues by tenant, evidence of statements, losses, separations, dry runs.
+  'src/': { lines: 67_250, nodes: 456_800 },
+  // 21,600 before the same reading: failed requests shown as such, lists read to their end, files split by what they show.
+  'dashboard/src/': { lines: 21_850, nodes: 153_600 },
 }
 
 describe('the size', () => {
