@@ -398,8 +398,8 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'a hundred and one keys live below one',
     file: 'src/modules/delegation/grant-service.ts',
-    find: "await requireBound(tx, 'belowRoot', root)",
-    replace: "await requireBound(tx, 'keysOfGrant', root)",
+    find: "await requireBelowBound(tx, 'belowRoot', root)",
+    replace: "await requireBelowBound(tx, 'keysOfGrant', root)",
     suite: 'test/delegation/api-keys/create.test.ts',
   },
   {

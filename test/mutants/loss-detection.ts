@@ -61,15 +61,15 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'who ends a loss is not told that no statement was compared',
     file: 'src/modules/exceptions/pauses-service.ts',
-    find: 'return { resumed, notCompared }',
-    replace: 'return { resumed, notCompared: [] }',
+    find: 'rail))], notCompared }',
+    replace: 'rail))], notCompared: [] }',
     suite: 'test/rails-flows/found-after-loss.test.ts',
   },
   {
     bug: 'a statement from before a loss counts as compared since',
     file: 'src/modules/exceptions/pauses-service.ts',
-    find: 'r.created_at >= (select min(noticed_at)',
-    replace: 'r.created_at <> (select min(noticed_at)',
+    find: 'r.created_at >= (select max(noticed_at)',
+    replace: 'r.created_at <> (select max(noticed_at)',
     suite: 'test/rails-flows/found-after-loss.test.ts',
   },
   {
@@ -222,8 +222,8 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a loss that a person has ended goes on',
     file: 'src/modules/exceptions/pauses-service.ts',
-    find: 'if (resumed.length > 0) await tx.run(closeLosses',
-    replace: 'if (resumed.length < 0) await tx.run(closeLosses',
+    find: 'if (ended.length > 0) await tx.run(closeLosses',
+    replace: 'if (ended.length < 0) await tx.run(closeLosses',
     suite: 'test/rails-flows/approvals-after-loss.test.ts',
   },
   {
