@@ -6,10 +6,13 @@ import { t } from '../../lib/language.ts'
 import { expectArrival, expectSession, hasNoSession, sessionEnded } from '../../lib/page-state.ts'
 import { isServerPath, safeReturn } from '../../shell/paths.ts'
 import { SinglePage } from '../../shell/single-page.tsx'
+import { laterPart } from '../../ui/later.tsx'
 import { TextNotice } from '../../ui/page.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { NoWallet, useWalletFlow, useWallets, WalletPicker } from '../../wallet/wallet.tsx'
 import { ProviderButtons, prepareSignIn } from './provider-buttons.tsx'
+
+const SignInHelp = laterPart(async () => (await import('./sign-in-help.tsx')).SignInHelp)
 
 /** Sends a signed-in person on to their destination, once. */
 const Leave = ({ go }: { go: () => void }) => {
@@ -66,15 +69,7 @@ export const SignInPage = () => {
           <ProviderButtons returnTo={target} />
           {!hasWallet && <NoWallet />}
         </div>
-        <details className="small quiet">
-          <summary>{t('sign_in.lost')}</summary>
-          <ol className="stack-xs numbered">
-            <li>{t('sign_in.lost_1')}</li>
-            <li>{t('sign_in.lost_2')}</li>
-            <li>{t('sign_in.lost_3')}</li>
-          </ol>
-        </details>
-        {hasWallet && <p className="faint small">{t('sign_in.free')}</p>}
+        <SignInHelp hasWallet={hasWallet} />
       </div>
     </SinglePage>
   )
