@@ -62,7 +62,7 @@ const bugAnswer = (requestId: string): CallToolResult => ({
   isError: true,
 })
 
-/** Never throws: the package would give the message of a bug to the model, and nobody would learn of it. */
+/** Never throws: the package would send the message of a bug to the model and would not log it. */
 const runTool = async (tool: Tool, input: Arguments, caller: Caller): Promise<CallToolResult> => {
   const attributes = { 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': tool.name }
   try {

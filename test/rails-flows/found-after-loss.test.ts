@@ -253,7 +253,7 @@ test('the loss of a restore ends with the last pause: it neither vouches for a l
     for (const rail of sendingRails) await inTx(scene.now.deps.db, (tx) => resumeRail(tx, operator, rail))
   }
   await restore()
-  // A line compared long after the restore is no payment that the restore lost.
+  // The restore lost no payment of a line that was compared long after it.
   scene.now.clock.advance(86_400)
   const time = scene.now.clock.now().toISOString().slice(0, 19).replace('T', ' ')
   await reconcileStatement(scene.now.deps, operator, {

@@ -100,7 +100,7 @@ test('a payment that was lost and is requested again with the same key is the sa
   expect(await findBreaches(after)).toEqual([])
 })
 
-test('a batch that was lost and is requested again with the same key pays nobody twice: each item is the same order', async () => {
+test('a batch that was lost and is requested again with the same key is not paid twice: each item is the same order', async () => {
   const api = after.api.as({ cookie: person.cookie })
   const { body: batch } = await requestBatch(api)
   await after.settle()

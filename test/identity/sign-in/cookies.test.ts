@@ -72,7 +72,7 @@ describe("the session's cookie", () => {
     ['widened', 'pay.example.com', 'example.com'],
     ['removed', 'example.com', undefined],
   ])(
-    'of another SESSION_COOKIE_DOMAIN, before it was %s, keeps nobody from signing in or out',
+    'of another SESSION_COOKIE_DOMAIN, before it was %s, does not prevent sign-in or sign-out',
     async (_change, before, after) => {
       const start = (domain: string | undefined) => {
         const env = { ...productionEnv(), ...(domain !== undefined && { SESSION_COOKIE_DOMAIN: domain }) }
