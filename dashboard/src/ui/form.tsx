@@ -1,5 +1,5 @@
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
-import { type ComponentProps, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { type ComponentProps, type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
 import { adviceFor, messageOf } from '../api/error.ts'
 import { toHex } from '../lib/hex.ts'
 import { t } from '../lib/language.ts'
@@ -129,7 +129,8 @@ type ModalProps = Pick<ComponentProps<'dialog'>, 'className' | 'aria-label' | 'a
 /** The browser's own dialog: it keeps and restores the focus, and closes on Escape. Open while rendered. */
 export const Modal = ({ onClose, first, stays = false, className, ...dialog }: ModalProps) => {
   const element = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  // Before the browser handles the next key: where one dialog replaces another, the focus is never on the page behind.
+  useLayoutEffect(() => {
     const active = document.activeElement
     // A dialog opened by a shortcut has no opener: the focus then returns to the main content, not to the start of the page.
     const opener = active === document.body ? document.querySelector('main') : active
@@ -137,6 +138,8 @@ export const Modal = ({ onClose, first, stays = false, className, ...dialog }: M
     dialog?.showModal()
     if (first !== undefined) (dialog?.querySelector<HTMLElement>(first) ?? dialog)?.focus()
     return () => {
+      // The page cannot take the focus while the dialog is modal.
+      dialog?.close()
       if (opener instanceof HTMLElement) opener.focus({ preventScroll: opener !== active })
     }
   }, [first])
