@@ -158,6 +158,13 @@ const moveOf = ({ open, evidence }: Proof, verdict: EvidenceVerdict): 'dispute' 
   return verdict === 'applied' ? 'resolve_unsent' : undefined
 }
 
+/** The provider has paid the order; only the receipt or the amount is missing. Only a lost attempt is sent again. */
+const isPaidUnclearly = ({ open: { attempt, superseded }, evidence }: Proof): boolean =>
+  evidence.kind === 'unknown' &&
+  evidence.moved === true &&
+  !superseded &&
+  (attempt.state === 'sending' || attempt.state === 'lost')
+
 /** Queries the rail once more about a payment. A query about a prompt would return no amount, so a person decides. */
 const dispute = async (tx: Tx, { open: { attempt }, source }: Proof): Promise<void> => {
   const isAsked = attempt.kind === 'payment' && source.kind !== 'query'
@@ -207,6 +214,7 @@ export const applyEvidence = async (tx: Tx, reported: readonly Proof[]): Promise
     if (move === 'resolve') resolved.push(attempt.subjectId)
     else if (move === 'dispute') await dispute(tx, proof)
     else if (move) await moveAttempt(tx, attempt.id, 'resolved', null)
+    else if (isPaidUnclearly(proof)) await moveAttempt(tx, attempt.id, 'submitted', attempt.nextCheckAt)
     raiseAlert(tx, attempt, verdict, proof.evidence)
     if (paid[index]) await alertLaterReport(tx, proof, verdict)
     await recordDoubtful(tx, disputedOf(proof.open), verdict, proof.evidence)

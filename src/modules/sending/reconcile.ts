@@ -151,8 +151,6 @@ const queryRail = async (deps: Reconciling, dueAttempt: AttemptRecord): Promise<
     )
   const answer = await rail.query(attemptForRail(deps, attempt))
   await applyAnswer(deps.db, attempt, answer)
-  // The provider reports that it paid the order: only the receipt or the amount is missing.
-  if (answer.kind === 'unknown' && answer.moved) return
   // The state before this query: an attempt that was lost only now is queried once more before it is sent again.
   await repeatLost(deps, dueAttempt)
 }
