@@ -387,6 +387,11 @@ test('an unreadable notice is booked only under its receipt: money that the prov
   const entered = await enter(nameless.id, { provider_receipt: 'SGHNAMED01' })
   expect(entered).toMatchObject({ status: 200, body: { provider_receipt: 'SGHNAMED01', amount_minor: '10000', booked: true } })
 
+  await unreadable({ TransID: 'SGHSPELT01' })
+  const [spelt] = await openSuspense()
+  expect((await enter(spelt.id, { provider_receipt: 'sghspelt01' })).body).toMatchObject({ provider_receipt: 'SGHSPELT01' })
+  expect((await findBreaches(service)).filter((breach) => breach.includes('suspense_items'))).toEqual([])
+
   // An item of release 0.4.0.
   const recorded = { rail: 'MPESA_PAYBILL', direction: 'in', reason: 'unbookable_delivery', book: false } as const
   await inTx(service.deps.db, (tx) => recordSuspense(tx, { ...recorded, receipt: 'notice 0123456789ab' }))

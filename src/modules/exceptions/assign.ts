@@ -185,7 +185,11 @@ export const enterAmount = async (
     writeClaims(tx, [{ ...name, owner: { kind: 'suspense', id }, amountMinor }])
   }
   await bookItem(tx, booked)
-  const after = { amount_minor: formatMinor(amountMinor), ...(given !== undefined && { provider_receipt: given }), note }
+  const after = {
+    amount_minor: formatMinor(amountMinor),
+    ...(given !== undefined && { provider_receipt: booked.providerReceipt }),
+    note,
+  }
   audit(tx, operator, 'admin.enter_suspense_amount', { subject: id, after })
   if (payment && isWhole) {
     await leaveSuspense(tx, booked, 'assigned')
