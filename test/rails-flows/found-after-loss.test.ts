@@ -292,6 +292,24 @@ test('the loss of a restore lasts while a rail that was paused before is not com
   expect([await scene.statusOf(repeated), ordersTo(scene.now, '600961').length]).toEqual(['unknown', 1])
 })
 
+test('a restored copy with the pauses of an earlier loss stays paused, and its loss lasts until the last pause ends', async () => {
+  const openLosses = async () => {
+    const [row] = await scene.now.deps.db.query('select count(*)::int as count from write_losses where ended_at is null')
+    return (row as { count: number }).count
+  }
+  await scene.losing(async () => undefined)
+  await scene.noticeLoss()
+  await compareAll()
+  expect(await scene.resume(undefined, {}, 'yes')).toMatchObject({ rails: 'paused' })
+  const causes = (await listPauses(scene.now.deps.db)).map(({ cause }) => cause)
+  expect([causes.includes('lost_writes'), causes.includes('operator')]).toEqual([true, true])
+  await compareAll()
+  expect(await scene.resume()).toMatchObject({ rails: 'resumed' })
+  expect(await openLosses()).toBeGreaterThan(0)
+  for (const rail of sendingRails) await inTx(scene.now.deps.db, (tx) => resumeRail(tx, operator, rail))
+  expect(await openLosses()).toBe(0)
+})
+
 test('who approves is told before that a payment may have been paid, and how many of a batch', async () => {
   await scene.person.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '1' })
   const [one, mobile] = [await scene.ask(paybill('600941')), await scene.ask(phone('254722000941'))]

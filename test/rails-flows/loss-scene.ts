@@ -39,12 +39,12 @@ export const startLossScene = async () => {
     for (let turn = 0; turn < 4; turn += 1) await scene.now.deps.lossDetection.check()
   }
   /** Resumes by the command, which has no rails. */
-  const resume = async (reason?: string, settings: Partial<Config> = {}) => {
+  const resume = async (reason?: string, settings: Partial<Config> = {}, again?: 'yes') => {
     scene.now.clock.advance(60)
     const { database } = scene.now
     const deps = { ...scene.now.deps, config: { ...scene.now.deps.config, ...settings } }
     const at = { deps, databaseUrl: database.url, operator, close: async () => undefined }
-    const answer = await upkeepCommands['after-restore'](at, { words: [], options: { reason } })
+    const answer = await upkeepCommands['after-restore'](at, { words: [], options: { reason, again } })
     await look()
     return { resumed: [], statements_not_compared: [], ...answer }
   }

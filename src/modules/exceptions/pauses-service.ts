@@ -44,8 +44,19 @@ export const pauseRail = async (
   return added
 }
 
-const closeLosses = prepareWrite('write_losses.close', { at: 'timestamptz', by: 'text' }, (orm, param) =>
-  orm.update(writeLosses).set({ endedAt: param.at, endedBy: param.by }).where(isNull(writeLosses.endedAt)),
+const restored = 'restored from a backup: reconcile first'
+
+/** Ends the losses once no rail is paused (for this reason). One statement, so that a loss declared meanwhile stays open. */
+const closeLosses = prepareWrite('write_losses.close', { at: 'timestamptz', by: 'text', reason: 'text?' }, (orm, param) =>
+  orm
+    .update(writeLosses)
+    .set({ endedAt: param.at, endedBy: param.by })
+    .where(
+      and(
+        isNull(writeLosses.endedAt),
+        sql`not exists (select from ${railPauses} where ${param.reason ? eq(railPauses.reason, param.reason) : sql`true`})`,
+      ),
+    ),
 )
 
 /**
@@ -59,7 +70,7 @@ export const resumeRail = async (tx: Tx, operator: Operator, rail: SendingRail):
     throw loss ? new Refusal('conflict', { message: `The rail is stopped: ${loss.reason}.` }) : notFound()
   }
   audit(tx, operator, 'admin.resume_rail', { subject: newId(), after: { rail, cause: 'operator' } })
-  if ((await listPauses(tx)).length === 0) await tx.run(closeLosses, { at: tx.at, by: nameOfOperator(operator) })
+  await tx.run(closeLosses, { at: tx.at, by: nameOfOperator(operator) })
 }
 
 /** Records a loss: payments requested before this time count as possibly sent. */
@@ -109,7 +120,7 @@ export const markWaitingUnknown = async (
 ): Promise<{ unknown: number }> => {
   await inTx(db, async (tx) => {
     if (!again) await refuseRepetition(tx)
-    for (const rail of sendingRails) await pauseRail(tx, operator, rail, 'restored from a backup: reconcile first')
+    for (const rail of sendingRails) await pauseRail(tx, operator, rail, restored)
     await noteLoss(tx, operator)
     await tx.run(endSendLogs, {})
   })
@@ -177,7 +188,7 @@ export const resumeAfterLoss = (db: Database, operator: Operator, accounts: read
         message: `No statement of ${notCompared.join(', ')} was compared since the loss. A payment that was lost, and is asked for again, may be paid twice. Compare it (npm run admin -- reconcile <file>), or say why not with --reason.`,
       })
     const ended = await tx.run(endLoss, {})
-    if (ended.length > 0) await tx.run(closeLosses, { at: tx.at, by: nameOfOperator(operator) })
+    if (ended.length > 0) await tx.run(closeLosses, { at: tx.at, by: nameOfOperator(operator), reason: restored })
     for (const { rail, cause } of ended)
       audit(tx, operator, 'admin.resume_rail', {
         subject: newId(),
