@@ -629,8 +629,8 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'a scheduled payment gets the fee of the day on which it is sent',
     file: 'src/modules/payments/schedule.ts',
-    find: ', feeMinor: payment.feeMinor }',
-    replace: ' }',
+    find: '  feeMinor: payment.feeMinor,\n',
+    replace: '',
     suite: 'test/payments/fees.test.ts',
   },
   {

@@ -94,7 +94,7 @@ const receiptsOf = async function* (signer: Signer, { principal, pages }: Reader
   }
   const createdInPeriod = { createdAfter: new Date(start.getTime() - 1), createdBefore: end }
   for await (const rows of pages((page) => listPayments(db, workspaceId, page, createdInPeriod)))
-    yield* build(rows.filter(({ createdAt }) => createdAt >= start).map(({ id }) => id))
+    yield* build(rows.map(({ id }) => id))
   // Payments that were created before the period and booked in it. One payment may have entries on several pages.
   const alreadyIncluded = new Set<Uuid>()
   for (const ownerId of balanceAccountsOf(principal.workspace)) {
@@ -209,15 +209,11 @@ const whole = async function* (text: string): AsyncGenerator<string> {
   yield text
 }
 
-/**
- * Yields the files of an auditor's export one by one, so that memory does not grow with the period. The last is `manifest.json`,
- * with the SHA-256 of each file, signed like receipts.
- */
+/** Yields the files one by one, so that memory does not grow with the period. `manifest.json` is last, signed like receipts. */
 export async function* evidenceFiles(signer: Signer, reader: Reader, opened: Opened): AsyncGenerator<ArchiveFile> {
   const { principal, pages } = reader
   const { clock, config, receiptKeys } = signer
   const { period, summary, of } = opened
-  const stated = presentPeriod(period, config.CURRENCY, summary)
   const files: { name: string; about: string; bytes: number; sha256: string }[] = []
   const noted = ({ name, content }: ArchiveFile, about: string): ArchiveFile => ({
     name,
@@ -233,7 +229,7 @@ export async function* evidenceFiles(signer: Signer, reader: Reader, opened: Ope
     })(),
   })
   yield noted(
-    { name: 'statement.json', content: whole(JSON.stringify({ ...stated, ...balancesOf(opened) })) },
+    { name: 'statement.json', content: whole(JSON.stringify({ ...presentPeriod(period, config.CURRENCY, summary), ...balancesOf(opened) })) },
     'The opening and closing balances and the totals of the period. Balances are null if the workspace shares its balance.',
   )
   const columns = columnsOf(period.zones, config.CURRENCY, of.workspaceId === null)

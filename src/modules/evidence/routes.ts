@@ -21,11 +21,6 @@ const Archive = z
 
 /** Maximum concurrent exports in this process, so that exports leave most of the database to payments. */
 const maxAtOnce = 4
-const busy = () =>
-  new Refusal('rate_limited', {
-    message: 'An export of evidence is under way. Wait until it has ended.',
-    headers: { 'retry-after': '30' },
-  })
 
 const send = (reply: FastifyReply, archive: Readable, name: string): FastifyReply =>
   reply.header('content-disposition', `attachment; filename="${name}"`).type('application/zip').send(archive)
@@ -49,7 +44,11 @@ export const registerEvidence = (app: App, deps: Parts): void => {
     handler: async (request, reply) => {
       const { principal, query } = request
       const { id } = principal.workspace
-      if (underWay.has(id) || underWay.size >= maxAtOnce) throw busy()
+      if (underWay.has(id) || underWay.size >= maxAtOnce)
+        throw new Refusal('rate_limited', {
+          message: 'An export of evidence is under way. Wait until it has ended.',
+          headers: { 'retry-after': '30' },
+        })
       underWay.add(id)
       try {
         const opened = await openStatement(deps, principal, query, { isOfWorkspace: true, after: null })

@@ -51,10 +51,7 @@ type Named = Pick<PaymentRecord, 'id' | 'accountId' | 'workspaceId' | 'idempoten
   batchKey: string | null
 }
 
-/**
- * Seed of the order's names at the provider. A lost payment or batch that is requested again with the same key gets the same
- * names. The seed of a payment without a key is its id.
- */
+/** Seed of the order's names at the provider: the same for a lost payment or batch that is requested again with its key. */
 export const seedOf = ({ id, accountId, workspaceId, idempotencyKey, batchKey, batchIndex }: Named): readonly string[] => {
   if (idempotencyKey !== null) return ['payments', accountId, workspaceId, idempotencyKey]
   return batchKey === null ? ['payment', id] : ['payment_batches', accountId, workspaceId, batchKey, String(batchIndex)]

@@ -127,7 +127,6 @@ const withoutLost = async (tx: Tx, rails: Rails, due: readonly DuePayment[]): Pr
     const payment = { ...each.payment, dispatchDueAt: null }
     return evidence ? [{ payment, evidence, source: { kind: 'operator', actor: dispatch } as const }] : []
   })
-  if (lost.length === 0) return [...due]
   await settlePayments(tx, lost)
   return due.filter((each) => doubtOf(each) === undefined)
 }

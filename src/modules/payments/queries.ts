@@ -117,10 +117,7 @@ const namedLike = prepare('payments.named_like', { workspaceId: 'uuid', pattern:
     .where(and(eq(beneficiaries.workspaceId, param.workspaceId), ilike(beneficiaries.displayName, param.pattern))),
 )
 
-/**
- * First reads the beneficiaries whose names contain the text. Postgres can then estimate how few payments match, and combines
- * indexes instead of scanning the whole workspace.
- */
+/** Matches names first: Postgres then knows how few payments match, and combines indexes instead of scanning the workspace. */
 export const readMatching = <T>(
   db: Db & Pick<Database, 'search'>,
   workspaceId: Uuid,
@@ -232,7 +229,6 @@ const selectNamed = (orm: QueryBuilder) =>
     .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
     .leftJoin(paymentBatches, eq(paymentBatches.id, payments.batchId))
 
-/** Payments with the names that an export shows: beneficiary, batch, initiator and approvers. */
 export const namedPayments = prepare('payments.list_with_payee', { ...scope, ...page }, 'pool', (orm, param) =>
   newestFirst(selectNamed(orm), inOrder, param, matching(param)),
 )
@@ -259,7 +255,6 @@ const readChangesBy =
 export const readChangedPayments = readChangesBy(changedPayments)
 const readChangedNamed = readChangesBy(changedNamedPayments)
 
-/** Reads changed payments page by page, for an export. */
 export const pagesOfChanges = (db: Database, workspaceId: Uuid, since: Date, search: PaymentSearch) => {
   let from: ChangePosition | undefined
   return async ({ take }: { take: number }): Promise<readonly NamedPayment[]> => {
@@ -272,8 +267,6 @@ export const pagesOfChanges = (db: Database, workspaceId: Uuid, since: Date, sea
 
 export type NamedPayment = RowOf<typeof namedPayments>
 
-const amount = sum(payments.amountMinor)
-
 /** The only definition of spent: the money has left or is being sent. */
 export const spending: readonly PaymentStatus[] = [...underWayPaymentStatuses, 'succeeded']
 
@@ -284,7 +277,7 @@ export const totals = prepare('payments.totals', { ...scope, starts: 'timestampt
       day: sql<number | null>`case when ${payments.status} in ${sql.raw(namesSql(spending))}
           then nullif(width_bucket(${payments.createdAt}, ${param.starts}), 0) end`,
       count: count(),
-      amount,
+      amount: sum(payments.amountMinor),
     })
     .from(payments)
     .where(matching(param, false))

@@ -117,11 +117,7 @@ const recountOn = (
   moved.push({ payment: { ...payment, accountId: context.workspace.balanceAccountId, countedDay: day, payeeId }, charges })
 }
 
-/**
- * Rechecks everything that allows a payment, in this order: the requester and the approvals, with their accounts and wallets;
- * freezes and suspensions; the rules, with the payment decided again without its own charges; the chains of approving wallets.
- * Undefined if the payment still passes.
- */
+/** Rechecks everything that allows a payment. The rules decide it again without its own charges. Undefined: it still passes. */
 const obstacleOf = async (
   tx: Tx,
   payment: PaymentRecord,
@@ -172,9 +168,8 @@ export const recheckPayments = async (
 }
 
 /**
- * The same recheck when an approval is given. The payments count in the day of the last approval from then on. The caller has
- * locked the owning account and the payments, which one grant requested. `lineage`: that grant and its ancestors. `zone`: the
- * time zone of the workspace. Chains are queried later, before the money leaves.
+ * The same recheck when an approval is given: the payments count in its day from then on. Chains are queried later, before the
+ * money leaves. The caller has locked the owning account and the payments. `lineage`: of the grant that requested all of them.
  */
 export const countOnApproval = async (
   tx: Tx,
@@ -192,7 +187,6 @@ export const countOnApproval = async (
   return obstacles
 }
 
-/** `zone`: the time zone of the payment's workspace. */
 export type WaitingPayment = RequestedApprovals & { payment: PaymentRecord; zone: ZoneSchedule }
 
 /**

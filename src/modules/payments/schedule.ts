@@ -67,7 +67,11 @@ const lostAuthority = (authority: Authority): Failure | undefined => {
 type DueRequest = DecisionRequest & { payment: PaymentRecord }
 
 const dueRequestOf = (payment: PaymentRecord, principal: Payer, mandateSignature: MandateSignatureStatus): DueRequest => ({
-  ...{ payment, principal, mandateSignature, madeAt: payment.executeAt ?? payment.createdAt, feeMinor: payment.feeMinor },
+  payment,
+  principal,
+  mandateSignature,
+  madeAt: payment.executeAt ?? payment.createdAt,
+  feeMinor: payment.feeMinor,
   input: {
     beneficiary_id: payment.beneficiaryId,
     amount_minor: payment.amountMinor,
@@ -139,8 +143,7 @@ const startOrRequestApproval = async (
 
 /**
  * Decides and starts payments that are due together: one payment, or all items of a batch. Each is decided as if requested now,
- * with the limits that earlier ones leave. Locks ensure that each payment runs once: afterwards it is no longer scheduled. The
- * time is read after the locks, so a clock that was set back sends nothing early. `mandateSignature`: of the payments' mandate.
+ * with the limits that earlier ones leave. The time is read after the locks, so a clock that was set back sends nothing early.
  */
 const executeDue = async (
   tx: Tx,

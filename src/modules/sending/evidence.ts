@@ -133,7 +133,7 @@ const settleSubjects = async (tx: Tx, proofs: readonly Proof[]): Promise<Evidenc
     }
   }
   const reports = ofPayments.map(({ proof, subject }) => ({ ...proof, payment: subject.record }))
-  const settled = reports.length === 0 ? [] : await settlePayments(tx, reports)
+  const settled = await settlePayments(tx, reports)
   for (const [index, { proof, subject }] of ofPayments.entries()) {
     subject.record = settled[index]?.payment ?? subject.record
     verdicts.set(proof, settled[index]?.verdict)
@@ -173,10 +173,7 @@ const dispute = async (tx: Tx, { open: { attempt }, source }: Proof): Promise<vo
   else await moveAttempt(tx, attempt.id, 'disputed', isAsked ? secondsAfter(tx.at, secondsToNextQuery(0)) : null)
 }
 
-/**
- * Alerts a person to each later report about a paid payment, unless it is pending, the payment's return, or a success with the
- * same amount. Nothing is booked for the report.
- */
+/** Alerts a person to a later report about a paid payment, unless it agrees with what was booked. Books nothing. */
 const alertLaterReport = async (
   tx: Tx,
   { open: { attempt, subject }, evidence }: Proof,

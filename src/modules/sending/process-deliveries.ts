@@ -272,7 +272,11 @@ const quarantine = (db: Database, pending: OpenDelivery): Promise<boolean> =>
     updateRow(tx, callbackDeliveries, pending, { verdict: 'unbookable', processedAt: tx.at })
     const { id: deliveryId, attemptId, kind: subjectKind, subjectId } = pending
     await recordSuspense(tx, {
-      ...{ rail: attempt?.rail ?? subjectKind, attemptId, deliveryId, subjectKind, subjectId },
+      rail: attempt?.rail ?? subjectKind,
+      attemptId,
+      deliveryId,
+      subjectKind,
+      subjectId,
       direction: subjectKind === 'topup' ? 'in' : 'out',
       reason: 'unbookable_delivery',
       book: false,

@@ -158,9 +158,12 @@ const queryRail = async (deps: Reconciling, dueAttempt: AttemptRecord): Promise<
 const sweepDue = sweepOf(
   'attempts.reconcile',
   {
-    ...{ id: railAttempts.id, due: railAttempts.nextCheckAt, fields: getTableColumns(railAttempts) },
+    id: railAttempts.id,
+    due: railAttempts.nextCheckAt,
     where: [sql`${railAttempts.state} not in ('resolved', 'not_sent')`],
-    ...{ batch: maxAtOnce, atOnce: maxAtOnce },
+    fields: getTableColumns(railAttempts),
+    batch: maxAtOnce,
+    atOnce: maxAtOnce,
   },
   queryRail,
 )

@@ -11,7 +11,6 @@ import { digestOf } from '../approvals/request.ts'
 import { leafText } from '../batch/leaf-rules.ts'
 import type { Accepted } from './decide.ts'
 
-/** The beneficiaries of a batch's items. */
 export const payeesOf = prepare('payment_batches.payees', { ids: 'uuid[]' }, (orm, param) =>
   orm.select().from(beneficiaries).where(sql`${beneficiaries.id} = any(${param.ids})`),
 )

@@ -1,4 +1,6 @@
 import type { Principal } from '../../../auth/principal.ts'
+import { nullsOf } from '../../../db/prepare-write.ts'
+import { payments } from '../../../db/tables/payments.ts'
 import type { Balance } from '../../../ledger/ledger.ts'
 import { notFound, type Refusal } from '../../../lib/errors.ts'
 import { feeOf } from '../../../lib/fees.ts'
@@ -40,7 +42,6 @@ export type DecisionRequest = {
   /** Fee of a scheduled payment, set at its creation; null: none. */
   feeMinor?: Minor | null
 }
-/** A request with its mandate and its payee's earlier payments. */
 type LoadedRequest = DecisionRequest & { mandate: PaymentMandate | null; past: PayeePast }
 export type Accepted = {
   payment: PaymentRecord
@@ -61,17 +62,20 @@ export type Refused = { refusal: Refusal; denied?: { decision: Decision; payee: 
 type Prepared = { context: PaymentContext; evaluation: Evaluation }
 type Terms = Prepared & { decision: Decision; at: Date; currency: string; feeMinor: Minor }
 
-/** The ids of a payment's hold and its fee's hold. */
 export const holdIds = (feeMinor: Minor | null) => ({
   holdTransferId: newId(),
   feeHoldTransferId: feeMinor ? newId() : null,
 })
+
+/** Columns that only a batch or a later change sets are null at first. */
+const nulls = nullsOf(payments)
 
 const recordOf = ({ principal, input, traceparent, once }: LoadedRequest, terms: Terms): PaymentRecord => {
   const { evaluation, decision, context, at, currency, feeMinor } = terms
   const needsApproval = decision.outcome === 'require_approval'
   const executeAt = input.execute_at ?? null
   return {
+    ...nulls,
     id: newId(),
     workspaceId: principal.workspace.id,
     accountId: principal.workspace.balanceAccountId,
@@ -107,27 +111,11 @@ const recordOf = ({ principal, input, traceparent, once }: LoadedRequest, terms:
     idempotencyKey: once?.key ?? null,
     requestHash: once?.bodyHash ?? null,
     countedDay: evaluation.periods.day,
-    ...(executeAt ? { holdTransferId: null, feeHoldTransferId: null } : holdIds(feeMinor)),
-    executeAt,
-    originGrantId: executeAt ? principal.originGrantId : null,
-    batchId: null,
-    batchIndex: null,
-    batchRow: null,
-    batchLeaf: null,
-    providerReceipt: null,
-    failureCode: null,
-    failureMessage: null,
-    providerCode: null,
-    lateSuccessReceipt: null,
-    lateSuccessAmountMinor: null,
-    lateSuccessAt: null,
-    lateSuccessResolution: null,
-    lateSuccessResolvedAt: null,
+    ...(executeAt ? { executeAt, originGrantId: principal.originGrantId } : holdIds(feeMinor)),
     dispatchDueAt: needsApproval || executeAt ? null : at,
     traceparent: traceparent ?? null,
     createdAt: at,
     updatedAt: at,
-    completedAt: null,
   }
 }
 
@@ -183,7 +171,10 @@ export const prepareEvaluation = (
   if (!context) throw notFound('beneficiary_id')
   const { rail } = context.beneficiary
   const requested = {
-    ...{ initiatorAccountId, at, typicalAmountMinor, earlier },
+    initiatorAccountId,
+    at,
+    typicalAmountMinor,
+    earlier,
     amountMinor: input.amount_minor,
     paymentType: input.payment_type ?? rail,
     ...(ofBatch?.otherName && { otherName: ofBatch.otherName }),

@@ -56,13 +56,11 @@ type Decided = {
   needs: ReturnType<typeof approvalNeeds>
 }
 
-/**
- * Requirements of the batch's only approval; null if no item needs one. Combines the highest number of approvals, the policies
- * of all items, since each may name the only approvers, and separation of duties or signatures if any item requires them.
- */
+/** The strictest requirements of all items, because one approval covers the batch. Null if no item needs approval. */
 const approvalNeeds = (accepted: readonly Accepted[]) => {
   const decisions = accepted.map(({ decision }) => decision).filter(({ outcome }) => outcome === 'require_approval')
   if (decisions.length === 0) return null
+  // Each policy of an item may name the only approvers.
   const versions = new Map(accepted.flatMap(({ decision }) => decision.policyVersions).map((version) => [version.id, version]))
   return {
     requiredApprovals: Math.max(...decisions.map(({ requiredApprovals }) => requiredApprovals)),
@@ -72,7 +70,6 @@ const approvalNeeds = (accepted: readonly Accepted[]) => {
   }
 }
 
-/** Returns the refusal of a batch whose only approval too few people can give. */
 const refusalForMissingApprovers = (
   { state }: DecisionState,
   payment: Accepted['payment'],

@@ -16,9 +16,6 @@ const paymentKeys = recordKeys('payments', { path: '/v1/payments', kind: 'paymen
 /**
  * Creates payments in one transaction of two round trips. The first takes the locks and then reads all state; the second writes
  * and commits. Each request sees the usage of the earlier ones. A refusal affects no other payment and writes only its audit row.
- *
- * Locks: the balances' accounts exclusively, and the callers' own accounts at least shared. `wait`: whether to wait for locks.
- * The time of the decisions (`tx.at`) is read once, after the locks.
  */
 const createPayments = (
   tx: Tx,
@@ -58,8 +55,6 @@ export const createPaymentQueue = (deps: Deciding & Pick<Parts, 'db' | 'logger'>
 
 export const paymentAnswered = signal<{ outcome: string; seconds: number }>('payment answered')
 
-const outcomeOf = ({ replayed, answer }: CreatedPayment): string => (replayed ? 'replayed' : (answer.status ?? 'processing'))
-
 /** Decides a request in a group with other waiting ones. Throws the error of a refused payment, and records the refusal. */
 export const submitPayment = async (
   { contractWallets, db, paymentQueue, refusals }: Pick<Deps, 'contractWallets' | 'db' | 'paymentQueue' | 'refusals'>,
@@ -76,7 +71,7 @@ export const submitPayment = async (
       const locks = { exclusive: [account], shared: [principal.accountId] }
       return paymentQueue.submit(account, { ...request, mandateSignature, locks, traceparent: currentTraceparent() })
     })
-    outcome = outcomeOf(created)
+    outcome = created.replayed ? 'replayed' : (created.answer.status ?? 'processing')
     return created
   } catch (error) {
     if (error instanceof Refusal) outcome = error.code

@@ -47,10 +47,7 @@ const eventsOf = (accepted: readonly Written[], state: SpendingState): NewEvent[
   return [...events, ...balanceEvents([...holders], state)]
 }
 
-/**
- * The holds of amounts and fees, each with the available balance after it. Computed backwards from the final balances in `state`,
- * by adding back the amount of each hold.
- */
+/** Each hold has the available balance after it, computed backwards from the final balances in `state`. */
 const holdsOf = (accepted: readonly Accepted[], state: SpendingState): Hold[] => {
   const available = new Map([...state.balances].map(([id, balance]) => [id, balance.availableMinor]))
   return accepted
@@ -68,10 +65,7 @@ const holdsOf = (accepted: readonly Accepted[], state: SpendingState): Hold[] =>
     .toReversed()
 }
 
-/**
- * Holds the money of due scheduled payments and counts them against limits. Returns the balance events, which the caller appends
- * after the payments' events. The caller also changes the payments' status.
- */
+/** Holds and charges due scheduled payments. The caller changes their status, then appends the returned balance events. */
 export const holdDuePayments = async (tx: Tx, accepted: readonly Accepted[], state: SpendingState): Promise<NewEvent[]> => {
   const rows = accepted.map(({ payment }) => payment)
   if (rows.length === 0) return []
@@ -95,30 +89,26 @@ export const auditDenial = (
     after: { amount_minor: amountMinor.toString(), beneficiary, decision: presentDecision(decision, currency) },
   })
 
-/**
- * Writes payments with one query per table and chunk. Deferred queries are sent with the commit, which fails if one of them
- * fails. Approvals are inserted after their payments.
- */
+/** One query per table and chunk. Deferred queries are sent with the commit, which fails if one of them fails. */
 export const writePayments = async (
   tx: Tx,
   deps: Deciding,
   accepted: readonly Written[],
   state: SpendingState,
 ): Promise<void> => {
-  if (accepted.length > 0) {
-    const held = accepted.filter(isHeld)
-    if (held.length > 0) {
-      tx.defer(holdAll(tx, holdsOf(held, state)))
-      await yieldBeforeLongWork(held)
-      tx.defer(chargeCounters(tx, held))
-      await yieldBeforeLongWork(held)
-    }
-    await byChunks(accepted, (chunk) => {
-      const rows = chunk.map(({ payment, packed }) => ({ ...payment, snapshot: new Sent(packed) }))
-      tx.defer(insertRows(tx, payments, rows))
-    })
-    await appendEvents(tx, eventsOf(accepted, state))
+  if (accepted.length === 0) return
+  const held = accepted.filter(isHeld)
+  if (held.length > 0) {
+    tx.defer(holdAll(tx, holdsOf(held, state)))
+    await yieldBeforeLongWork(held)
+    tx.defer(chargeCounters(tx, held))
+    await yieldBeforeLongWork(held)
   }
+  await byChunks(accepted, (chunk) => {
+    const rows = chunk.map(({ payment, packed }) => ({ ...payment, snapshot: new Sent(packed) }))
+    tx.defer(insertRows(tx, payments, rows))
+  })
+  await appendEvents(tx, eventsOf(accepted, state))
   await mapInChunks(accepted, ({ principal, payment, decision, inputs }) => {
     const { id, status, amountMinor, feeMinor, snapshot } = payment
     const payee = snapshot.beneficiary.display_name

@@ -89,7 +89,6 @@ export const readPast = async (db: Db, requests: readonly Lookalike[], at: Date)
 
 export type PaymentContext = Pick<Evaluation, 'policies' | 'unapproved' | 'periods'> & {
   workspace: WorkspaceState
-  /** The account that holds the workspace's balance. */
   holder: { status: string; paymentsEnabled: boolean }
   beneficiary: BeneficiaryState
   /** The effective account reference: the beneficiary's own, or else the payment's. */
@@ -162,10 +161,7 @@ type Requested = Pick<PaymentFacts, 'initiatorAccountId' | 'amountMinor' | 'paym
   Pick<PayeeFacts, 'typicalAmountMinor'> &
   Pick<Evaluation, 'earlier' | 'duplicateIsIntended' | 'onDuplicate' | 'duplicateWindowSeconds' | 'listTotals'>
 
-/**
- * Builds the input of the pure decision engine from the locked state. The field order matches the dictionary with which `pack`
- * compresses the stored input.
- */
+/** Input of the decision engine. The field order matches the dictionary with which `pack` compresses the stored input. */
 export const evaluationOf = (
   { workspace, holder, beneficiary, lineage, grants, policies, periods, unapproved }: PaymentContext,
   { typicalAmountMinor, amountMinor, paymentType, initiatorAccountId, at, otherName, ...asked }: Requested,
@@ -197,9 +193,15 @@ export const evaluationOf = (
     approvers: approversUnder(workspace, applicable),
     periods,
     capabilities: { payments: holder.paymentsEnabled },
-    ...{ earlier, duplicateIsIntended, onDuplicate, unapproved },
+    earlier,
+    duplicateIsIntended,
+    onDuplicate,
+    unapproved,
     ...(listTotals && { listTotals }),
-    ...{ unitMinor: wholeUnits ? 100n : 1n, duplicateWindowSeconds, minMinor, maxMinor },
+    unitMinor: wholeUnits ? 100n : 1n,
+    duplicateWindowSeconds,
+    minMinor,
+    maxMinor,
     ...(applicable.some(({ bindsGrantId }) => bindsGrantId !== null) && { boundPoliciesOnlyWarn: true as const }),
   }
 }

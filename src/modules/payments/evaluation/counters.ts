@@ -46,7 +46,6 @@ const releaseTotals = statement('counters.release_totals')`
    where (t.workspace_id, t.day, t.payee_id, t.grant_id, t.rail, t.payment_type, t.account_id)
      = (own.workspace_id, own.day, own.payee, own.grant_id, own.rail, own.payment_type, own.account_id)`
 
-/** Merges rows with the same key, with their total amount and number of payments. */
 const summed = <Key extends object>(rows: readonly (Key & { usedMinor: Minor })[]) => {
   const sums = new Map<string, Key & { usedMinor: Minor; payments: bigint }>()
   for (const row of rows) {
@@ -61,21 +60,21 @@ const summed = <Key extends object>(rows: readonly (Key & { usedMinor: Minor })[
   return [...sums.values()]
 }
 
-/**
- * Adds payments to all counters and spending totals that include them. The caller has locked the owning accounts, so no other
- * transaction writes these rows.
- */
+/** Adds payments to the counters and totals that include them. The caller has locked the owning accounts. */
 export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promise<void> => {
   const charges = counted.flatMap(({ payment: { accountId, amountMinor: usedMinor }, charges: own }) =>
-    own.map(({ subject, subjectId, period, periodStart }) => ({
-      ...{ subject, subjectId, accountId, period, usedMinor },
-      periodStart: periodStart ?? totalStart,
-    })),
+    own.map((charge) => ({ ...charge, periodStart: charge.periodStart ?? totalStart, accountId, usedMinor })),
   )
   const totals = counted.flatMap(
     ({ payment: { workspaceId, accountId, countedDay, payeeId, grantId, rail, paymentType, amountMinor } }) =>
       [payeeId, everyPayee].map((payee) => ({
-        ...{ workspaceId, accountId, rail, paymentType, day: countedDay, payeeId: payee, usedMinor: amountMinor },
+        workspaceId,
+        accountId,
+        rail,
+        paymentType,
+        day: countedDay,
+        payeeId: payee,
+        usedMinor: amountMinor,
         grantId: grantId ?? noGrant,
       })),
   )

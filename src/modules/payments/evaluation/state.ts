@@ -11,7 +11,6 @@ import { readStateRow } from './state-query.ts'
 
 export type WorkspaceState = ZoneSchedule & {
   id: Uuid
-  /** The account that holds the workspace's balance. */
   balanceAccountId: Uuid
   owningAccountId: Uuid
   kind: 'personal' | 'team'
@@ -51,7 +50,7 @@ export type PolicyState = Omit<PolicyRules, 'usage'> & { workspaceId: Uuid }
 
 /** The state that decisions depend on, read after the locks. Each accepted payment adds to `usage` and `unapproved`. */
 export type LockedState = {
-  /** Accounts that hold the workspaces' balances. */
+  /** The accounts of the workspaces' balances. */
   holders: ReadonlyMap<Uuid, AccountRecord>
   workspaces: ReadonlyMap<Uuid, WorkspaceState>
   beneficiaries: ReadonlyMap<Uuid, BeneficiaryState>
@@ -134,7 +133,6 @@ export type StateQuery = {
   includesProposedPolicy?: boolean
 }
 
-/** Reads the state for decisions on these payments, in one round trip. */
 export const readState = async (db: Db, query: StateQuery): Promise<LockedState> => {
   const { payments } = query
   const periodStarts = new Set(query.periods.flatMap(({ day, month }) => [day, month]))

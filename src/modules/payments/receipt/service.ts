@@ -62,7 +62,6 @@ const policyVersions = prepare('receipts.policies', { ids: 'text', versions: 'te
     .orderBy(sql`w.place`),
 )
 
-/** The leaves of a batch in order, each with the batch's root. */
 const leavesOf = prepare('receipts.batch', { batchId: 'uuid' }, (orm, param) =>
   orm
     .select({ id: paymentBatches.id, root: paymentBatches.merkleRoot, leaf: payments.batchLeaf })
@@ -104,7 +103,6 @@ const presentBatch = ({ rows, tree }: Tree, index: number | null): Body['batch']
   return { id, items_count: rows.length, merkle_root: row.root, index, leaf: row.leaf, path }
 }
 
-/** Policies in the order in which the decision lists them. */
 const readPolicies = async (db: Db, { policy_versions: decided }: Decision): Promise<Body['policies']> => {
   if (decided.length === 0) return []
   const ids = makePgArray(decided.map(({ id }) => parseId('policy', id) ?? ''))
@@ -113,10 +111,7 @@ const readPolicies = async (db: Db, { policy_versions: decided }: Decision): Pro
   return rows.map(({ document }) => ({ id: String(document.id), version: Number(document.version), document: { ...document } }))
 }
 
-/**
- * Returns a function that builds receipts, or undefined for a payment that does not exist; `verifier/` checks them. The log's
- * head and seals are read once, and a batch's tree once while its items follow each other.
- */
+/** Reads the log's head and seals once, and a batch's tree once while its items follow each other. Checked by `verifier/`. */
 export const createReceipts = (db: Db, deps: ReceiptParts, workspaceId: Uuid) => {
   const logHead = readLogHead(db)
   const signed = logHead.then((read) => signHead(deps.config, deps.receiptKeys, read))

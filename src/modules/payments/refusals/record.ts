@@ -79,7 +79,6 @@ export const refusalList = prepare(
 /** Maximum refusals recorded in 24 hours for a grant, or for a person without a grant. */
 const maxRecent = 1_000
 
-/** Stops counting at `maxRecent`. */
 const countRecent = statement('payment_refusals.count_recent')`
   select asking, (select count(*) from (
      select from payment_refusals r where coalesce(r.grant_id, r.initiator_account_id) = asking and r.created_at > $2 limit ${maxRecent}) as recent)::int as count
