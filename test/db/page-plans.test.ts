@@ -109,7 +109,7 @@ test('an amount that is searched for is found by its index among all payments of
   })
   const { rows } = await client.query('select workspace_id from payments limit 1')
   const [workspaceId, text, amount] = [rows[0].workspace_id, '7777777.77', 777_777_777n]
-  const search = { searched: { text, amount } }
+  const search = { search: { text, amount } }
   const list = (source: Db, filter: PaymentFilter) => listPayments(source, workspaceId, { before: null, take: 20 }, filter)
   expect(await readMatching(db, workspaceId, search, list)).toEqual([])
   await db.close()

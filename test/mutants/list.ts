@@ -125,15 +125,15 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'a success of another amount is booked',
     file: 'src/modules/payments/settle.ts',
-    find: 'const strange = receiptIsTaken || (amountMinor !== null && amountMinor !== payment.amountMinor)',
-    replace: 'const strange = receiptIsTaken',
+    find: 'const conflicts = receiptIsTaken || (amountMinor !== null && amountMinor !== payment.amountMinor)',
+    replace: 'const conflicts = receiptIsTaken',
     suite: 'test/rails-flows/payments.test.ts',
   },
   {
     bug: 'a receipt pays for two payments',
     file: 'src/modules/payments/settle.ts',
-    find: 'const strange = receiptIsTaken || (amountMinor',
-    replace: 'const strange = (amountMinor',
+    find: 'const conflicts = receiptIsTaken || (amountMinor',
+    replace: 'const conflicts = (amountMinor',
     suite: 'test/rails-flows/payments.test.ts',
   },
   {
@@ -335,8 +335,8 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'a top-up of another amount is credited as asked for',
     file: 'src/modules/topups/outcome.ts',
-    find: 'const strange = receiptIsTaken || (evidence.amountMinor !== null && evidence.amountMinor !== topup.amountMinor)',
-    replace: 'const strange = receiptIsTaken',
+    find: 'const conflicts = receiptIsTaken || (evidence.amountMinor !== null && evidence.amountMinor !== topup.amountMinor)',
+    replace: 'const conflicts = receiptIsTaken',
     suite: 'test/rails-flows/topups.test.ts',
   },
   {
@@ -356,7 +356,7 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'an approval that a chain does not confirm sends money',
     file: 'src/modules/payments/recheck.ts',
-    find: 'const confirmed = answers === null ? authority : confirmedBy(authority, answers)',
+    find: 'const confirmed = answers === null ? authority : withoutUnconfirmed(authority, answers)',
     replace: 'const confirmed = authority',
     suite: 'test/payments/contract-wallet-approvals.test.ts',
   },
@@ -524,8 +524,8 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'an order of another payee that the database has lost counts as this one',
     file: 'src/modules/sending/process-deliveries.ts',
-    find: '(isOtherPayee && isDoubtful(attempt))',
-    replace: '(isOtherPayee && !isDoubtful(attempt))',
+    find: '(isOtherPayee && mayBeEarlierOrder(attempt))',
+    replace: '(isOtherPayee && !mayBeEarlierOrder(attempt))',
     suite: 'test/rails-flows/losses.test.ts',
   },
   {

@@ -5,7 +5,7 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a payment from before a loss is sent where its provider might pay it twice',
     file: 'src/modules/payments/prepare-send.ts',
-    find: 'const due = await withoutLost(tx, deps.rails, locked)',
+    find: 'const due = await markPossiblySent(tx, deps.rails, locked)',
     replace: 'const due = locked',
     suite: 'test/rails-flows/approvals-after-loss.test.ts',
   },
@@ -47,8 +47,8 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a payment that was lost whole is sent again when its client repeats it',
     file: 'src/modules/payments/prepare-send.ts',
-    find: 'return listedAsLost ? mayBeListed : undefined',
-    replace: 'return listedAsLost && !mayBeListed ? mayBeListed : undefined',
+    find: 'return matchesUnexplainedPayout ? unexplainedPayout : undefined',
+    replace: 'return matchesUnexplainedPayout && !unexplainedPayout ? unexplainedPayout : undefined',
     suite: 'test/rails-flows/found-after-loss.test.ts',
   },
   {
@@ -187,7 +187,7 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a right that was not given raises no doubt about the server',
     file: 'src/modules/sending/send.ts',
-    find: '      if (claimed.size < asked.length) deps.lossDetection.doubt()\n',
+    find: '      if (claimed.size < claims.length) deps.lossDetection.doubt()\n',
     replace: '',
     suite: 'test/rails-flows/attempts.test.ts',
   },

@@ -108,14 +108,14 @@ export const receiptMutants: readonly Mutant[] = [
   {
     bug: 'a return has the direction of its payout',
     ...payouts,
-    find: "...of('return', known ?? receipt)",
-    replace: "...of('out', known ?? receipt)",
+    find: "...claimFor('return', known ?? receipt)",
+    replace: "...claimFor('out', known ?? receipt)",
   },
   {
     bug: 'a receipt that something else has pays for a payment',
     ...payouts,
-    find: '(taken.has(one.step.payment.id) ? judge(one.step, true) : one)',
-    replace: 'one',
+    find: '(taken.has(each.step.payment.id) ? judge(each.step, true) : each)',
+    replace: 'each',
   },
   {
     bug: "a provider's charges are taken for lost money",

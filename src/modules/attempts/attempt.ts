@@ -28,19 +28,19 @@ import type { Parts } from '../parts.ts'
 
 export type Order = { attemptId: Uuid; orderId: Uuid; reference: string; at: Date; callbacks: CallbackUrls }
 
-export type Sending = Order & { permission: SendPermission }
+export type OrderToSend = Order & { permission: SendPermission }
 
-export type Earlier = { sends: number; generation: number }
+export type EarlierSends = { sends: number; generation: number }
 
 /** `send` decrypts the destination, which exists in clear only during the call. Never throws because of a provider. */
 export type Outgoing = {
   subjectId: Uuid
   accountId: Uuid
   seed: readonly string[]
-  earlier: Earlier
+  earlier: EarlierSends
   amountMinor: Minor
   traceparent: string | null
-  send: (sending: Sending) => Promise<Submission>
+  send: (sending: OrderToSend) => Promise<Submission>
 }
 
 export const notSent = (code: string): Submission => ({ kind: 'not_sent', code, message: 'Nothing was sent.' })
@@ -113,10 +113,10 @@ export const longestChainWaitSeconds = 45 * 60
 
 export const secondsToNextChainQuery = 30
 
-type Naming = Pick<Parts, 'config' | 'orderNames'>
+type OrderParts = Pick<Parts, 'config' | 'orderNames'>
 
 export const orderForRail = (
-  { config, orderNames }: Naming,
+  { config, orderNames }: OrderParts,
   { id, orderId, reference, createdAt }: Pick<AttemptRecord, 'id' | 'orderId' | 'reference' | 'createdAt'>,
 ): Order => {
   // Callbacks are not signed. The secret in the callback URL, known only to the provider, authenticates them.
@@ -125,7 +125,7 @@ export const orderForRail = (
   return { attemptId: id, orderId, reference, at: createdAt, callbacks }
 }
 
-export const attemptForRail = (deps: Naming, attempt: AttemptRecord): Attempt => ({
+export const attemptForRail = (deps: OrderParts, attempt: AttemptRecord): Attempt => ({
   ...orderForRail(deps, attempt),
   rail: attempt.rail,
   amountMinor: attempt.amountMinor,
@@ -153,7 +153,7 @@ export const attemptsOf = (db: Db, subjectIds: readonly Uuid[]): Promise<Attempt
 export const insertAttempts = (tx: Tx, rows: readonly RowToInsert<typeof railAttempts>[]): Promise<{ id: Uuid }[]> =>
   insertRows(tx, railAttempts, rows, 'on conflict do nothing returning id')
 
-export const earlierSql = (subject: string): string =>
+export const earlierSendsSql = (subject: string): string =>
   `(select json_build_object('sends', count(*), 'generation', coalesce(max(a.generation), 0)) from rail_attempts a where a.subject_id = ${subject})`
 
 type State = StateOf<'attempt'>
@@ -199,7 +199,7 @@ export const resolveAttempts = async (tx: Tx, subjectIds: readonly Uuid[]): Prom
   if (subjectIds.length > 0) await tx.run(resolveAll, { subjectIds, at: tx.at, from: openStates })
 }
 
-export type Traced = {
+export type TracedSubject = {
   kind: 'payment' | 'topup'
   id: Uuid
   accountId: Uuid
@@ -223,5 +223,5 @@ const traceStatement = statement('payments.trace')`
    from named n left join payments p on n.kind = 'payment' and p.id = n.id left join topups t on n.kind = 'topup' and t.id = n.id`
 
 /** `name`: a receipt, or our reference of the order. */
-export const traceByProviderName = (db: Db, name: string): Promise<Traced[]> =>
-  db.query<Traced>(traceStatement, [receiptForms(name), allRails, providers])
+export const traceByProviderName = (db: Db, name: string): Promise<TracedSubject[]> =>
+  db.query<TracedSubject>(traceStatement, [receiptForms(name), allRails, providers])

@@ -17,7 +17,7 @@ import { sweepOf } from '../for-each-row.ts'
 import { getHolderOf } from '../identity/accounts/queries.ts'
 import type { Operator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
-import { applyEvidence, openAttempt } from '../sending/evidence.ts'
+import { applyEvidence, lockAttempt } from '../sending/evidence.ts'
 import { alertOfOtherAmount, claimReceipts, findReceiptHolders, type Holder, mayTakeOver } from '../suspense/receipts-service.ts'
 import { recordSuspense } from '../suspense/service.ts'
 import { credit } from '../topups/outcome.ts'
@@ -57,11 +57,11 @@ export const endDeposit = (tx: Tx, id: Uuid, end: End): void => void updateRow(t
 
 /** Settles a prompt that was paid to the same paybill. The notification is its evidence; it is credited at most once. */
 const settlePrompt = async (tx: Tx, deposit: DepositRecord, prompt: { topupId: Uuid; attemptId: Uuid }): Promise<void> => {
-  const open = await openAttempt(tx, { id: prompt.attemptId, kind: 'topup', subjectId: prompt.topupId })
+  const locked = await lockAttempt(tx, { id: prompt.attemptId, kind: 'topup', subjectId: prompt.topupId })
   if ((await lockDeposit(tx, { id: deposit.id }))?.state !== 'received') return
   const { receipt, amountMinor } = deposit
   const evidence = { kind: 'succeeded', receipt, amountMinor } as const
-  await applyEvidence(tx, [{ open, evidence, source: { kind: 'delivery' } }])
+  await applyEvidence(tx, [{ locked, evidence, source: { kind: 'delivery' } }])
   endDeposit(tx, deposit.id, { state: 'known', topupId: prompt.topupId })
 }
 

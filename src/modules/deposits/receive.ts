@@ -13,7 +13,7 @@ import { parseJson } from '../../rails/fields.ts'
 import type { DepositAdapter, DepositUrls, RailCheck } from '../../rails/rail.ts'
 import { getHolderOf } from '../identity/accounts/queries.ts'
 import type { Parts } from '../parts.ts'
-import { keepUnread } from '../sending/deliveries.ts'
+import { keepUnreadable } from '../sending/deliveries.ts'
 import { recordSuspense } from '../suspense/service.ts'
 import { findTopupById } from '../topups/queries.ts'
 import { findByReference, recordDeposit, recordOtherAmount, settleDeposit } from './deposit.ts'
@@ -42,7 +42,7 @@ const keepAsSuspense = (
 ): Promise<void> =>
   inTx(db, async (tx) => {
     const kept = { id: newId(), kind: 'deposit', body }
-    if ((await record(tx, kept.id)) !== undefined) keepUnread(tx, vault, kept)
+    if ((await record(tx, kept.id)) !== undefined) keepUnreadable(tx, vault, kept)
   })
 
 /** The statement may list the money under its receipt, which then refuses to be booked again for this item. */

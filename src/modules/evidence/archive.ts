@@ -16,7 +16,7 @@ import { listBeneficiaries } from '../beneficiaries/queries.ts'
 import type { Parts } from '../parts.ts'
 import { listApprovals, presentApproval } from '../payments/approvals/queries.ts'
 import { listPayments } from '../payments/queries.ts'
-import { createReceipts, presentSigned } from '../payments/receipt/service.ts'
+import { createReceiptBuilder, presentSigned } from '../payments/receipt/service.ts'
 import { signDocument, signHead } from '../proof/service.ts'
 import { balancesOf, columnsOf, presentPeriod } from '../statements/present.ts'
 import { entriesOf, type Opened, openedOn, readLines } from '../statements/service.ts'
@@ -85,7 +85,7 @@ const receiptsOf = async function* (signer: Signer, { principal, pages }: Reader
   const { source: db, period } = opened
   const { start, end } = period
   const workspaceId = principal.workspace.id
-  const receiptOf = createReceipts(db, signer, workspaceId)
+  const receiptOf = createReceiptBuilder(db, signer, workspaceId)
   const build = async function* (ids: readonly Uuid[]): Pages {
     for (const some of chunksOf(ids, receiptsAtOnce)) {
       const receipts = await Promise.all(some.map(receiptOf))
@@ -127,9 +127,9 @@ const sectionsOf = (signer: Signer, { principal, pages }: Reader, opened: Opened
       name: 'approvals',
       about: 'Approvals pending during the period, with every decision, its signature and the signed text.',
       pages: async function* () {
-        const asked = { createdAfter: new Date(start.getTime() - longestApprovalMs), createdBefore: end }
+        const filter = { createdAfter: new Date(start.getTime() - longestApprovalMs), createdBefore: end }
         const read = async (page: { before: string | null; take: number }) =>
-          (await listApprovals(db, workspace.id, page, asked)).map((record) => ({ id: record.approval.id, record }))
+          (await listApprovals(db, workspace.id, page, filter)).map((record) => ({ id: record.approval.id, record }))
         for await (const rows of pages(read))
           yield rows.flatMap(({ record }) =>
             record.approval.updatedAt < start && record.approval.status !== 'pending'
@@ -145,8 +145,8 @@ const sectionsOf = (signer: Signer, { principal, pages }: Reader, opened: Opened
         mapPages(
           pages(async ({ before, take }) => {
             const [policyId = '', version] = (before ?? startPosition).split(' ')
-            const place = { policyId, version: Number(version), take }
-            const rows = await db.run(policyVersions, { workspaceId: workspace.id, start, end, ...place })
+            const position = { policyId, version: Number(version), take }
+            const rows = await db.run(policyVersions, { workspaceId: workspace.id, start, end, ...position })
             return rows.map((row) => ({ ...row, id: `${row.policyId} ${row.version}` }))
           }),
           ({ document, since, archivedAt }) => ({
@@ -205,7 +205,7 @@ const linesOf = async function* ({ name, pages }: Section): AsyncGenerator<Archi
   }
 }
 
-const whole = async function* (text: string): AsyncGenerator<string> {
+const singleChunk = async function* (text: string): AsyncGenerator<string> {
   yield text
 }
 
@@ -215,7 +215,7 @@ export async function* evidenceFiles(signer: Signer, reader: Reader, opened: Ope
   const { clock, config, receiptKeys } = signer
   const { period, summary, of } = opened
   const files: { name: string; about: string; bytes: number; sha256: string }[] = []
-  const noted = ({ name, content }: ArchiveFile, about: string): ArchiveFile => ({
+  const withDigest = ({ name, content }: ArchiveFile, about: string): ArchiveFile => ({
     name,
     content: (async function* () {
       const hash = createHash('sha256')
@@ -228,14 +228,14 @@ export async function* evidenceFiles(signer: Signer, reader: Reader, opened: Ope
       files.push({ name, about, bytes, sha256: hash.digest('hex') })
     })(),
   })
-  yield noted(
-    { name: 'statement.json', content: whole(JSON.stringify({ ...presentPeriod(period, config.CURRENCY, summary), ...balancesOf(opened) })) },
+  yield withDigest(
+    { name: 'statement.json', content: singleChunk(JSON.stringify({ ...presentPeriod(period, config.CURRENCY, summary), ...balancesOf(opened) })) },
     'The opening and closing balances and the totals of the period. Balances are null if the workspace shares its balance.',
   )
   const columns = columnsOf(period.zones, config.CURRENCY, of.workspaceId === null)
-  yield noted({ name: 'statement.csv', content: csvLines(columns, pages(readLines(opened))) }, 'Ledger entries, oldest first.')
+  yield withDigest({ name: 'statement.csv', content: csvLines(columns, pages(readLines(opened))) }, 'Ledger entries, oldest first.')
   for (const section of sectionsOf(signer, reader, opened))
-    for await (const file of linesOf(section)) yield noted(file, section.about)
+    for await (const file of linesOf(section)) yield withDigest(file, section.about)
   const document = {
     type: 'evidence',
     version: 1,
@@ -249,6 +249,6 @@ export async function* evidenceFiles(signer: Signer, reader: Reader, opened: Ope
   }
   yield {
     name: 'manifest.json',
-    content: whole(JSON.stringify({ ...document, jws: signDocument(receiptKeys, document, 'evidence-manifest') })),
+    content: singleChunk(JSON.stringify({ ...document, jws: signDocument(receiptKeys, document, 'evidence-manifest') })),
   }
 }

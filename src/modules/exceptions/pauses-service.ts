@@ -14,7 +14,7 @@ import { fieldsOf } from '../../lib/lists.ts'
 import { type Provider, type SendingRail, sendingRails } from '../../lib/rail-names.ts'
 import { nameOfOperator, type Operator, timerOperator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
-import { mayHaveBeenSent, railsThatMayPayTwice } from '../payments/declared-losses.ts'
+import { sentBeforeLoss, railsThatMayPayTwice } from '../payments/declared-losses.ts'
 import { lockPaymentWithAccount } from '../payments/queries.ts'
 import { settlePayments } from '../payments/settle.ts'
 
@@ -209,7 +209,7 @@ const makeWaitingUnknown = async (
     for (const { id } of waiting) {
       await inTx(db, async (tx) => {
         const payment = await lockPaymentWithAccount(tx, id)
-        await settlePayments(tx, [{ payment, evidence: mayHaveBeenSent, source: { kind: 'operator', actor: operator } }])
+        await settlePayments(tx, [{ payment, evidence: sentBeforeLoss, source: { kind: 'operator', actor: operator } }])
         updateRow(tx, payments, { id }, { dispatchDueAt: null })
       })
       unknown += 1

@@ -14,7 +14,7 @@ const key = { workspaceId: 'uuid', holder: 'uuid', from: 'uuid' } as const
 
 type Owned = PgTable & { workspaceId: PgColumn; accountId: PgColumn }
 
-const follow = (table: Owned, name: string, isScheduled: (workspaceId: SQL) => SQL) =>
+const moveScheduled = (table: Owned, name: string, isScheduled: (workspaceId: SQL) => SQL) =>
   prepareWrite(`${name}.follow_balance`, key, (orm, param) =>
     orm
       .update<PgTable>(table)
@@ -22,15 +22,15 @@ const follow = (table: Owned, name: string, isScheduled: (workspaceId: SQL) => S
       .where(and(eq(table.workspaceId, param.workspaceId), eq(table.accountId, param.from), isScheduled(param.workspaceId))),
   )
 
-const moves = [
-  follow(
+const moveStatements = [
+  moveScheduled(
     approvals,
     'approvals',
     (workspaceId) =>
       sql`${approvals.paymentId} in (select p.id from payments p where p.workspace_id = ${workspaceId} and p.status = 'scheduled')`,
   ),
-  follow(paymentBatches, 'payment_batches', () => sql`${paymentBatches.status} = 'scheduled'`),
-  follow(payments, 'payments', () => sql`${payments.status} = 'scheduled'`),
+  moveScheduled(paymentBatches, 'payment_batches', () => sql`${paymentBatches.status} = 'scheduled'`),
+  moveScheduled(payments, 'payments', () => sql`${payments.status} = 'scheduled'`),
 ]
 
 /**
@@ -41,6 +41,6 @@ export const followToOwnBalance = async (tx: Tx, actor: Actor, move: BalanceMove
   await moveCounters(tx, move)
   // Runs before the payments change accounts, because it selects their hourly totals by the old account.
   await moveMade(tx, move)
-  for (const each of moves) await tx.run(each, move)
+  for (const each of moveStatements) await tx.run(each, move)
   await renewPayers(tx, actor, move.workspaceId)
 }

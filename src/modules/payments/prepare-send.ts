@@ -9,8 +9,8 @@ import { secondsAfter } from '../../lib/clock.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { Evidence, Rails } from '../../rails/rail.ts'
 import {
-  type Earlier,
-  earlierSql,
+  type EarlierSends,
+  earlierSendsSql,
   longestChainWaitSeconds,
   notSent,
   type Outgoing,
@@ -24,10 +24,10 @@ import { voidRefusedDecisions } from './approvals/void.ts'
 import { releasePayment } from './change.ts'
 import {
   batchKeySql,
-  isListedAsLost,
-  isOlderThanLoss,
-  mayBeListed,
-  mayHaveBeenSent,
+  matchesUnexplainedPayoutSql,
+  predatesLatestLossSql,
+  unexplainedPayout,
+  sentBeforeLoss,
   paymentsThatMayBePaidTwice,
   seedOf,
 } from './declared-losses.ts'
@@ -51,9 +51,9 @@ const lockDue = prepare('payments.lock_due', { ids: 'uuid[]', at: 'timestamptz' 
       beneficiary: beneficiaries,
       payer: sql<Uuid>`${sql.raw(owningAccountSql('payments.account_id'))}`,
       batchKey: sql<string | null>`${sql.raw(batchKeySql('payments'))}`,
-      earlier: sql<Earlier>`${sql.raw(earlierSql('payments.id'))}`,
-      olderThanLoss: sql<boolean>`${sql.raw(isOlderThanLoss('payments'))}`,
-      listedAsLost: sql<boolean>`${sql.raw(isListedAsLost('payments'))}`,
+      earlier: sql<EarlierSends>`${sql.raw(earlierSendsSql('payments.id'))}`,
+      predatesLoss: sql<boolean>`${sql.raw(predatesLatestLossSql('payments'))}`,
+      matchesUnexplainedPayout: sql<boolean>`${sql.raw(matchesUnexplainedPayoutSql('payments'))}`,
     })
     .from(payments)
     .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
@@ -112,23 +112,23 @@ const outgoingOf = (deps: SendParts, due: DuePayment): Outgoing => {
 const waitsForChain = ({ kind }: Obstacle, { updatedAt }: PaymentRecord, at: Date): boolean =>
   kind === 'unconfirmed' && at < secondsAfter(updatedAt, longestChainWaitSeconds)
 
-const dispatch = { accountId: null, origin: null, way: 'dispatch' } as const
+const dispatchActor = { accountId: null, origin: null, way: 'dispatch' } as const
 
 /** Returns payments that are safe to send. Others become unknown, because they may have been sent before writes were lost. */
-const withoutLost = async (tx: Tx, rails: Rails, due: readonly DuePayment[]): Promise<DuePayment[]> => {
-  const older = due.flatMap(({ payment: { id }, olderThanLoss }) => (olderThanLoss ? [id] : []))
+const markPossiblySent = async (tx: Tx, rails: Rails, due: readonly DuePayment[]): Promise<DuePayment[]> => {
+  const older = due.flatMap(({ payment: { id }, predatesLoss }) => (predatesLoss ? [id] : []))
   const paidTwice = older.length === 0 ? new Set<Uuid>() : await paymentsThatMayBePaidTwice(tx, rails, older, tx.at)
-  const doubtOf = ({ payment, listedAsLost }: DuePayment): Evidence | undefined => {
-    if (paidTwice.has(payment.id)) return mayHaveBeenSent
-    return listedAsLost ? mayBeListed : undefined
+  const evidenceOfEarlierSend = ({ payment, matchesUnexplainedPayout }: DuePayment): Evidence | undefined => {
+    if (paidTwice.has(payment.id)) return sentBeforeLoss
+    return matchesUnexplainedPayout ? unexplainedPayout : undefined
   }
   const lost = due.flatMap((each) => {
-    const evidence = doubtOf(each)
+    const evidence = evidenceOfEarlierSend(each)
     const payment = { ...each.payment, dispatchDueAt: null }
-    return evidence ? [{ payment, evidence, source: { kind: 'operator', actor: dispatch } as const }] : []
+    return evidence ? [{ payment, evidence, source: { kind: 'operator', actor: dispatchActor } as const }] : []
   })
   await settlePayments(tx, lost)
-  return due.filter((each) => doubtOf(each) === undefined)
+  return due.filter((each) => evidenceOfEarlierSend(each) === undefined)
 }
 
 /** Schedules the payment to be sent at `due`, if it is `processing`. The caller has locked the payment. */
@@ -153,7 +153,7 @@ export const preparePayments = async (
     tx.run(leaveQueue, { ids, now: at }),
     voidRefusedDecisions(tx, answers),
   ])
-  const due = await withoutLost(tx, deps.rails, locked)
+  const due = await markPossiblySent(tx, deps.rails, locked)
   const rechecked = due.map(({ payment }) => payment)
   const obstacles = rechecked.length === 0 ? [] : await recheckPayments(tx, rechecked, answers)
   const outgoing: Outgoing[] = []
@@ -164,8 +164,8 @@ export const preparePayments = async (
       sendPaymentAt(tx, payment, secondsAfter(at, secondsToNextChainQuery))
       deps.logger.warn({ payment: payment.id }, 'a payment waits: the chain of an approving wallet did not answer')
     } else if (obstacle) {
-      const left = { ...payment, dispatchDueAt: null }
-      await releasePayment(tx, left, { to: 'failed', actor: dispatch, failure: obstacle.failure })
+      const dequeued = { ...payment, dispatchDueAt: null }
+      await releasePayment(tx, dequeued, { to: 'failed', actor: dispatchActor, failure: obstacle.failure })
     } else outgoing.push(outgoingOf(deps, each))
   }
   return outgoing

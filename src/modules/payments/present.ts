@@ -106,7 +106,7 @@ export const paymentColumns = (zones: Zones): readonly Column<Exported>[] => [
 ]
 
 /** Columns of a batch's result file, in reading order. */
-const inResults = [
+const resultColumnNames = [
   ...['batch_row', 'beneficiary_name', 'destination', 'amount', 'currency', 'status', 'failure_message', 'provider_receipt'],
   ...['completed_local', 'time_zone', 'account_reference', 'narrative', 'purpose_code', 'list', 'requested_by_name'],
   ...['requested_through', 'approved_by_names', 'metadata', 'id', 'batch_index', 'amount_minor', 'failure_code', 'completed_at'],
@@ -114,5 +114,5 @@ const inResults = [
 ]
 export const resultColumns = (zones: Zones): readonly Column<Exported>[] => {
   const all = paymentColumns(zones)
-  return inResults.flatMap((name) => all.filter(([column]) => column === name))
+  return resultColumnNames.flatMap((name) => all.filter(([column]) => column === name))
 }

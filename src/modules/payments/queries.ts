@@ -95,8 +95,8 @@ const filters = {
   searchedId: 'uuid?',
   searchedAmount: 'bigint?',
 } as const
-const scope = { workspaceId: 'uuid', ...filters } as const
-const page = { before: 'uuid?', take: 'rows' } as const
+const listParameters = { workspaceId: 'uuid', ...filters } as const
+const pageParameters = { before: 'uuid?', take: 'rows' } as const
 
 export type PaymentFilter = Values<typeof filters>
 
@@ -107,7 +107,7 @@ export type PaymentSearch = Omit<
 > & {
   statuses?: readonly PaymentStatus[]
   /** `amount`: the text parsed as an amount, if possible. */
-  searched?: { text: string; amount: Minor | undefined }
+  search?: { text: string; amount: Minor | undefined }
 }
 
 const namedLike = prepare('payments.named_like', { workspaceId: 'uuid', pattern: 'text' }, (orm, param) =>
@@ -121,12 +121,12 @@ const namedLike = prepare('payments.named_like', { workspaceId: 'uuid', pattern:
 export const readMatching = <T>(
   db: Db & Pick<Database, 'search'>,
   workspaceId: Uuid,
-  { searched: asked, statuses, ...others }: PaymentSearch,
+  { search, statuses, ...others }: PaymentSearch,
   read: (db: Db, filter: PaymentFilter) => Promise<T>,
 ): Promise<T> => {
   const filter = { ...others, ...(statuses?.length === 1 ? { status: statuses[0] } : { statuses }) }
-  if (asked === undefined) return read(db, filter)
-  const { text, amount: searchedAmount } = asked
+  if (search === undefined) return read(db, filter)
+  const { text, amount: searchedAmount } = search
   return db.search(async (searching) => {
     const pattern = containing(text)
     const named = await searching.run(namedLike, { workspaceId, pattern })
@@ -142,49 +142,55 @@ export const readMatching = <T>(
 }
 
 /** Must be the same expression as in the index payments_search, so that Postgres uses the index. */
-const searched = sql`(coalesce(${payments.accountReference}, '') || ' ' || coalesce(${payments.narrative}, ''))`
+const referenceAndNarrative = sql`(coalesce(${payments.accountReference}, '') || ' ' || coalesce(${payments.narrative}, ''))`
 
 /** Each alternative of this `or` has its own index. */
-const textCondition = (at: Places<typeof scope>): SQL | undefined =>
-  at.pattern &&
+const textCondition = (param: Places<typeof listParameters>): SQL | undefined =>
+  param.pattern &&
   or(
-    sql`${searched} ilike ${at.pattern}`,
-    at.named && sql`${payments.beneficiaryId} = any(${at.named})`,
-    at.receipts && sql`${payments.rail} in ${sql.raw(namesSql(railNames))} and ${payments.providerReceipt} = any(${at.receipts})`,
-    at.searchedId && eq(payments.id, at.searchedId),
-    at.searchedAmount && eq(payments.amountMinor, at.searchedAmount),
+    sql`${referenceAndNarrative} ilike ${param.pattern}`,
+    param.named && sql`${payments.beneficiaryId} = any(${param.named})`,
+    param.receipts &&
+      sql`${payments.rail} in ${sql.raw(namesSql(railNames))} and ${payments.providerReceipt} = any(${param.receipts})`,
+    param.searchedId && eq(payments.id, param.searchedId),
+    param.searchedAmount && eq(payments.amountMinor, param.searchedAmount),
   )
 
 /** The conditions shared by the list of payments, its totals and its export. */
-const matching = (at: Places<typeof scope>, ordered = true): SQL | undefined => {
-  const isOfOne = [at.batchId, at.beneficiaryId, at.accountReference, at.purposeCode, at.mandateId, at.idempotencyKey].some(
-    (found) => found !== undefined,
-  )
+const matching = (param: Places<typeof listParameters>, ordered = true): SQL | undefined => {
+  const isOfOne = [
+    param.batchId,
+    param.beneficiaryId,
+    param.accountReference,
+    param.purposeCode,
+    param.mandateId,
+    param.idempotencyKey,
+  ].some((found) => found !== undefined)
   const inTime = {
     id: payments.id,
     at: payments.createdAt,
-    owner: { column: payments.workspaceId, id: at.workspaceId },
+    owner: { column: payments.workspaceId, id: param.workspaceId },
     unordered: !ordered && !isOfOne,
   }
   return and(
-    ownedBy(payments.workspaceId, at.workspaceId),
-    at.status && eq(payments.status, at.status),
-    at.statuses && sql`${payments.status} = any(${at.statuses})`,
-    at.batchId && eq(payments.batchId, at.batchId),
-    at.firstItems && sql`coalesce(${payments.batchIndex}, 0) = 0`,
-    at.purposeCode && eq(payments.purposeCode, at.purposeCode),
-    at.beneficiaryId && eq(payments.beneficiaryId, at.beneficiaryId),
-    at.accountReference &&
-      sql`${sql.raw(referenceKeySql('payments.account_reference'))} = upper(replace(${at.accountReference}, ' ', ''))`,
-    at.grantId && eq(payments.grantId, at.grantId),
-    at.initiatorAccountId && eq(payments.initiatorAccountId, at.initiatorAccountId),
-    at.mandateId && eq(payments.mandateId, at.mandateId),
-    at.idempotencyKey && eq(payments.idempotencyKey, at.idempotencyKey),
-    at.metadata && sql`${payments.metadata} @> ${at.metadata}`,
-    at.amountMinMinor && gte(payments.amountMinor, at.amountMinMinor),
-    at.amountMaxMinor && lte(payments.amountMinor, at.amountMaxMinor),
-    textCondition(at),
-    createdBetween(inTime, at.createdAfter, at.createdBefore),
+    ownedBy(payments.workspaceId, param.workspaceId),
+    param.status && eq(payments.status, param.status),
+    param.statuses && sql`${payments.status} = any(${param.statuses})`,
+    param.batchId && eq(payments.batchId, param.batchId),
+    param.firstItems && sql`coalesce(${payments.batchIndex}, 0) = 0`,
+    param.purposeCode && eq(payments.purposeCode, param.purposeCode),
+    param.beneficiaryId && eq(payments.beneficiaryId, param.beneficiaryId),
+    param.accountReference &&
+      sql`${sql.raw(referenceKeySql('payments.account_reference'))} = upper(replace(${param.accountReference}, ' ', ''))`,
+    param.grantId && eq(payments.grantId, param.grantId),
+    param.initiatorAccountId && eq(payments.initiatorAccountId, param.initiatorAccountId),
+    param.mandateId && eq(payments.mandateId, param.mandateId),
+    param.idempotencyKey && eq(payments.idempotencyKey, param.idempotencyKey),
+    param.metadata && sql`${payments.metadata} @> ${param.metadata}`,
+    param.amountMinMinor && gte(payments.amountMinor, param.amountMinMinor),
+    param.amountMaxMinor && lte(payments.amountMinor, param.amountMaxMinor),
+    textCondition(param),
+    createdBetween(inTime, param.createdAfter, param.createdBefore),
   )
 }
 
@@ -195,7 +201,7 @@ export const listedSnapshot = sql`${payments.snapshot}`.mapWith(readSnapshot)
 /** Columns of a listed payment. Its snapshot omits the trace of the decision. */
 const listedColumns = { ...getTableColumns(payments), snapshot: listedSnapshot }
 
-const selectPage = (orm: QueryBuilder, param: Places<typeof scope & typeof page>) => {
+const selectPage = (orm: QueryBuilder, param: Places<typeof listParameters & typeof pageParameters>) => {
   if (!param.status) return newestFirst(orm.select(listedColumns).from(payments), inOrder, param, matching(param))
   const ids = newestFirst(orm.select({ id: payments.id }).from(payments), inOrder, param, matching(param))
   return newestFirst(
@@ -206,8 +212,8 @@ const selectPage = (orm: QueryBuilder, param: Places<typeof scope & typeof page>
   )
 }
 
-const list = prepare('payments.list', { ...scope, ...page }, 'page', selectPage)
-const listRare = prepare('payments.list_rare', { ...scope, ...page }, 'pool', selectPage)
+const list = prepare('payments.list', { ...listParameters, ...pageParameters }, 'page', selectPage)
+const listRare = prepare('payments.list_rare', { ...listParameters, ...pageParameters }, 'pool', selectPage)
 
 /** Filters without an index: one index per filter would slow every payment more than it would speed up these searches. */
 const withoutIndex = ['grantId', 'initiatorAccountId', 'metadata', 'amountMinMinor', 'amountMaxMinor'] as const
@@ -229,11 +235,11 @@ const selectNamed = (orm: QueryBuilder) =>
     .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
     .leftJoin(paymentBatches, eq(paymentBatches.id, payments.batchId))
 
-export const namedPayments = prepare('payments.list_with_payee', { ...scope, ...page }, 'pool', (orm, param) =>
+export const namedPayments = prepare('payments.list_with_payee', { ...listParameters, ...pageParameters }, 'pool', (orm, param) =>
   newestFirst(selectNamed(orm), inOrder, param, matching(param)),
 )
 
-const changeScope = { ...scope, ...changeParameters } as const
+const changeScope = { ...listParameters, ...changeParameters } as const
 
 const changedPayments = prepare('payments.changes', changeScope, 'pool', (orm, param) =>
   inOrderOfChange(orm.select(listedColumns).from(payments), payments, param, matching(param)),
@@ -245,10 +251,10 @@ const changedNamedPayments = prepare('payments.changes_with_payee', changeScope,
 
 const readChangesBy =
   <Row>(statement: Prepared<Values<typeof changeScope>, Row>) =>
-  (db: Database, asked: ChangesQuery, search: PaymentSearch) =>
-    readChanges(db, 'payments', asked, (request) =>
-      readMatching(db, asked.workspaceId, search, (source, filter) =>
-        source.run(statement, { workspaceId: asked.workspaceId, ...filter, ...changeValues(request) }),
+  (db: Database, query: ChangesQuery, search: PaymentSearch) =>
+    readChanges(db, 'payments', query, (request) =>
+      readMatching(db, query.workspaceId, search, (source, filter) =>
+        source.run(statement, { workspaceId: query.workspaceId, ...filter, ...changeValues(request) }),
       ),
     )
 
@@ -270,7 +276,7 @@ export type NamedPayment = RowOf<typeof namedPayments>
 /** The only definition of spent: the money has left or is being sent. */
 export const spending: readonly PaymentStatus[] = [...underWayPaymentStatuses, 'succeeded']
 
-export const totals = prepare('payments.totals', { ...scope, starts: 'timestamptz[]' }, 'pool', (orm, param) =>
+export const totals = prepare('payments.totals', { ...listParameters, starts: 'timestamptz[]' }, 'pool', (orm, param) =>
   orm
     .select({
       status: payments.status,

@@ -12,13 +12,13 @@ import { loadMandate, readMandate } from '../mandates/for-payments.ts'
 import {
   type Authority,
   type ChainAnswers,
-  confirmedBy,
+  withoutUnconfirmed,
   holdsApprovals,
   type RequesterStop,
   readAuthority,
 } from './evaluation/authority.ts'
 import type { PaymentContext } from './evaluation/context.ts'
-import { type Counted, moveCharges } from './evaluation/counters.ts'
+import { type ChargedPayment, moveCharges } from './evaluation/counters.ts'
 import {
   countsPayee,
   evaluationAgain,
@@ -32,7 +32,7 @@ import {
 import { addUsage, type LockedState, readState } from './evaluation/state.ts'
 import type { PaymentRecord } from './queries.ts'
 
-export const changed = (message: string): Failure => failure('policy_changed', null, message)
+export const policyChanged = (message: string): Failure => failure('policy_changed', null, message)
 
 /**
  * Why a payment may not be sent now. `stopped`: a freeze or suspension that can be lifted. `unrequested`: the requester may no
@@ -43,32 +43,32 @@ export type Obstacle =
   | { kind: 'stopped'; refusal: Refusal; failure: Failure }
   | { kind: 'unrequested' | 'unapproved' | 'unconfirmed' | 'changed'; failure: Failure }
 
-export const unrequested = { kind: 'unrequested', failure: changed('The requester may no longer request this payment.') } as const
+export const unrequested = { kind: 'unrequested', failure: policyChanged('The requester may no longer request this payment.') } as const
 
-const hasChanged = (message: string): Obstacle => ({ kind: 'changed', failure: changed(message) })
+const permanentObstacle = (message: string): Obstacle => ({ kind: 'changed', failure: policyChanged(message) })
 
-const isStopped = (code: ErrorCode, message: string, capability?: string): Obstacle => ({
+const temporaryObstacle = (code: ErrorCode, message: string, capability?: string): Obstacle => ({
   kind: 'stopped',
   refusal: new Refusal(code, { message, ...(capability && { details: { capability } }) }),
-  failure: changed(message),
+  failure: policyChanged(message),
 })
 
 export const requesterStops: Readonly<Record<RequesterStop, Obstacle>> = {
-  account: isStopped('account_frozen', 'The account that asked for the payment is frozen.'),
-  payments: isStopped('capability_disabled', 'The account that asked for the payment may no longer pay.', 'payments'),
-  api_keys: isStopped('capability_disabled', 'The API keys of the account that asked for the payment are disabled.', 'api_keys'),
-  oauth: isStopped('capability_disabled', 'The agents of the account that asked for the payment are disabled.', 'oauth'),
-  grant: isStopped('grant_frozen', 'The grant that initiated the payment is frozen.'),
+  account: temporaryObstacle('account_frozen', 'The account that asked for the payment is frozen.'),
+  payments: temporaryObstacle('capability_disabled', 'The account that asked for the payment may no longer pay.', 'payments'),
+  api_keys: temporaryObstacle('capability_disabled', 'The API keys of the account that asked for the payment are disabled.', 'api_keys'),
+  oauth: temporaryObstacle('capability_disabled', 'The agents of the account that asked for the payment are disabled.', 'oauth'),
+  grant: temporaryObstacle('grant_frozen', 'The grant that initiated the payment is frozen.'),
 }
 
 /** A freeze of the workspace does not stop a payment under way; a stop of its beneficiary, grant or account does. */
 const stopOf = ({ holder, grants, beneficiary }: PaymentContext, { stop }: Authority): Obstacle | undefined => {
-  if (grants.some((grant) => grant.revoked)) return hasChanged('The grant that initiated the payment was revoked.')
-  if (beneficiary.archived) return hasChanged('The beneficiary was archived.')
-  if (holder.status !== 'active') return isStopped('workspace_frozen', 'The account that pays is frozen.')
-  if (!holder.paymentsEnabled) return isStopped('capability_disabled', 'The account may no longer pay.', 'payments')
+  if (grants.some((grant) => grant.revoked)) return permanentObstacle('The grant that initiated the payment was revoked.')
+  if (beneficiary.archived) return permanentObstacle('The beneficiary was archived.')
+  if (holder.status !== 'active') return temporaryObstacle('workspace_frozen', 'The account that pays is frozen.')
+  if (!holder.paymentsEnabled) return temporaryObstacle('capability_disabled', 'The account may no longer pay.', 'payments')
   if (stop) return requesterStops[stop]
-  if (beneficiary.frozen) return isStopped('beneficiary_frozen', 'The beneficiary is frozen.')
+  if (beneficiary.frozen) return temporaryObstacle('beneficiary_frozen', 'The beneficiary is frozen.')
   return undefined
 }
 
@@ -81,7 +81,7 @@ export const covers = (decision: Decision, payment: PaymentRecord, { approvers, 
 
 const unconfirmed: Obstacle = {
   kind: 'unconfirmed',
-  failure: changed('The chain of the wallet that approved it did not say whether the approval still counts.'),
+  failure: policyChanged('The chain of the wallet that approved it did not say whether the approval still counts.'),
 }
 
 const periodsOf = (day: string) => ({ day, month: monthOf(day) })
@@ -92,7 +92,7 @@ type RecheckInputs = {
   /** From the chains, before the transaction; null if no chain has to confirm yet. */
   answers: ChainAnswers | null
   /** Set when an approval is given: the day in which all payments will count. Else each stays counted as it is. */
-  recount?: { day: string; moved: Counted[] }
+  recount?: { day: string; moved: ChargedPayment[] }
 }
 
 /**
@@ -127,7 +127,7 @@ const obstacleOf = async (
   const day = recount?.day ?? payment.countedDay
   const authority = authorityOf(payment.id)
   if (!authority.requested) return unrequested
-  if (!holdsApprovals(authority)) return { kind: 'unapproved', failure: changed('An approval that was given no longer counts.') }
+  if (!holdsApprovals(authority)) return { kind: 'unapproved', failure: policyChanged('An approval that was given no longer counts.') }
   const { workspaceId, mandateId, amountMinor } = payment
   const mandateUse = { requester: authority.origin, counted: amountMinor }
   const mandate = mandateId ? await loadMandate(tx, workspaceId, mandateId, mandateUse) : null
@@ -136,8 +136,8 @@ const obstacleOf = async (
   if (stop) return stop
   const decision = evaluate(again.evaluation)
   if (!covers(decision, payment, authority))
-    return hasChanged(`The approvals given no longer cover it: ${explain(decision, payment.currency)}`)
-  const confirmed = answers === null ? authority : confirmedBy(authority, answers)
+    return permanentObstacle(`The approvals given no longer cover it: ${explain(decision, payment.currency)}`)
+  const confirmed = answers === null ? authority : withoutUnconfirmed(authority, answers)
   if (!holdsApprovals(confirmed) || !covers(decision, payment, confirmed)) return unconfirmed
   if (recount) recountOn(payment, state, again, recount)
   return undefined
@@ -181,7 +181,7 @@ export const countOnApproval = async (
     readState(tx, { payments, grantIds: lineage, periods: [periodsOf(day)], at: tx.at }),
     readAuthority(tx, payments),
   ])
-  const moved: Counted[] = []
+  const moved: ChargedPayment[] = []
   const obstacles = await obstaclesOf(tx, payments, state, { authorityOf, answers: null, recount: { day, moved } })
   await moveCharges(tx, moved)
   return obstacles

@@ -35,15 +35,15 @@ export type BatchRequest = WriteRequest<Principal> & {
 export type PaymentQueue = AccountQueue<PaymentRequest, CreatedPayment>
 export type BatchQueue = AccountQueue<BatchRequest, CreatedPayment>
 
-export type Deciding = Pick<Parts, 'clock' | 'config' | 'derivations' | 'rails' | 'vault'>
+export type DecisionParts = Pick<Parts, 'clock' | 'config' | 'derivations' | 'rails' | 'vault'>
 
-export type MayBeRefused =
+export type RefusableRequest =
   | ({ kind: 'payment' } & Pick<PaymentRequest, 'principal' | 'input'>)
   | ({ kind: 'batch' } & Pick<BatchRequest, 'principal' | 'input' | 'dryRun'>)
 
 /** Records refused payments in groups after they are answered. A killed process loses refusals that it has not written yet. */
 export type Refusals = {
-  recording: <Answer>(request: MayBeRefused, submit: () => Promise<Answer>) => Promise<Answer>
+  recording: <Answer>(request: RefusableRequest, submit: () => Promise<Answer>) => Promise<Answer>
   /** Resolves once all refusals of this process so far are written. Awaited before refusals are listed, and at shutdown. */
   settled: () => Promise<void>
 }

@@ -27,7 +27,7 @@ import {
   readMatching,
 } from './queries.ts'
 import { Receipt } from './receipt/schema.ts'
-import { createReceipts } from './receipt/service.ts'
+import { createReceiptBuilder } from './receipt/service.ts'
 import { presentRefusal, refusalList } from './refusals/record.ts'
 import { ListPaymentRefusals, RefusedPayment } from './refusals/schema.ts'
 import type { Deps } from './request.ts'
@@ -44,11 +44,11 @@ const searchOf = (
   ...filtersOf(others),
   ...(items === 'first' && { firstItems: true }),
   ...(status && { statuses: status }),
-  ...(q !== undefined && { searched: { text: q, amount: readPositive(q.replace(/[\s,'’]+$/, ''), currency) } }),
+  ...(q !== undefined && { search: { text: q, amount: readPositive(q.replace(/[\s,'’]+$/, ''), currency) } }),
 })
 
 /** Adds the times of the last and next outcome check, if the outcome is unknown. */
-const presentFollowed = async (db: Db, record: PaymentRecord): Promise<Payment> => {
+const presentWithOutcomeCheck = async (db: Db, record: PaymentRecord): Promise<Payment> => {
   const payment = presentPayment(record)
   if (record.status !== 'unknown') return payment
   return { ...payment, outcome_check: presentCheck(await attemptsOf(db, [record.id])) }
@@ -171,7 +171,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
     response: { 200: Payment },
     read: async ({ principal, params }) => {
       const record = found(await findPayment(deps.db, { workspaceId: principal.workspace.id, id: params.id }))
-      return presentFollowed(deps.db, record)
+      return presentWithOutcomeCheck(deps.db, record)
     },
   })
   routes.get(`${one}/receipt`, 'payments.receipt', {
@@ -181,7 +181,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
       'Returns the evidence of how the payment was made, for auditors and disputes. It contains the policies, the approvals with their signatures, the ledger transfers, the rail’s receipt and the seals of the audit log, under one digest.',
     params: byId('payment'),
     response: { 200: Receipt },
-    read: async ({ principal, params }) => found(await createReceipts(deps.db, deps, principal.workspace.id)(params.id)),
+    read: async ({ principal, params }) => found(await createReceiptBuilder(deps.db, deps, principal.workspace.id)(params.id)),
   })
   routes.post(`${one}/cancel`, 'payments.cancel', {
     permission: 'payment.create',

@@ -33,8 +33,8 @@ import { batchTotalsByRule, type DecisionState, decideInTurn, readDecisionState 
 import { holdDuePayments } from './create/write.ts'
 import { type Authority, holdsApprovals, readAuthority } from './evaluation/authority.ts'
 import { lockPaymentsWithAccounts, type PaymentRecord } from './queries.ts'
-import { changed, covers, requesterStops, unrequested } from './recheck.ts'
-import type { Deciding } from './request.ts'
+import { policyChanged, covers, requesterStops, unrequested } from './recheck.ts'
+import type { DecisionParts } from './request.ts'
 
 const payerOf = async (tx: Tx, payment: PaymentRecord, { lineage, origin, stop }: Authority): Promise<Payer> => {
   const workspace = assertPresent(await findWorkspace(tx, payment.workspaceId), 'a payment has no workspace')
@@ -55,13 +55,13 @@ type DueDecision = { payment: PaymentRecord } & (
 )
 
 const failureOf = ({ refusal: { code, message }, denied }: Refused): Failure =>
-  denied ? failure('policy_denied', null, message) : code === 'insufficient_funds' ? failure(code) : changed(message)
+  denied ? failure('policy_denied', null, message) : code === 'insufficient_funds' ? failure(code) : policyChanged(message)
 
 const lostAuthority = (authority: Authority): Failure | undefined => {
   const { requested, stop } = authority
   if (!requested) return unrequested.failure
   if (stop) return requesterStops[stop].failure
-  return holdsApprovals(authority) ? undefined : changed('An approval that was given no longer counts.')
+  return holdsApprovals(authority) ? undefined : policyChanged('An approval that was given no longer counts.')
 }
 
 type DueRequest = DecisionRequest & { payment: PaymentRecord }
@@ -116,7 +116,7 @@ const timer = { accountId: null, origin: null, way: 'timer' } as const
 
 const startOrRequestApproval = async (
   tx: Tx,
-  deps: Deciding,
+  deps: DecisionParts,
   decisions: readonly DueDecision[],
   state: SpendingState,
 ): Promise<void> => {
@@ -147,7 +147,7 @@ const startOrRequestApproval = async (
  */
 const executeDue = async (
   tx: Tx,
-  deps: Deciding,
+  deps: DecisionParts,
   ids: readonly Uuid[],
   mandateSignature: MandateSignatureStatus,
 ): Promise<void> => {
@@ -167,8 +167,8 @@ const executeDue = async (
   const totals = { requests, principal, at: tx.at }
   const listTotals = batchId === null ? undefined : await batchTotalsByRule(state, deps, totals)
   const decided = requests.map((due, index) => {
-    const ofBatch = listTotals && { duplicatesIntended: true, index, rows: null, listTotals }
-    return decideDuePayment(deps, state, { due: { ...due, ofBatch }, index, authorityOf, at: tx.at })
+    const batchItem = listTotals && { duplicatesIntended: true, index, rows: null, listTotals }
+    return decideDuePayment(deps, state, { due: { ...due, batchItem }, index, authorityOf, at: tx.at })
   })
   const proceeds = decided.some(({ kind }) => kind !== 'fail')
   await startOrRequestApproval(tx, deps, decided, state.state)
@@ -209,7 +209,7 @@ const executeBatches = sweepOf(
   (deps: Executing, { id }) => inTx(deps.db, async (tx) => executeDue(tx, deps, await readItemIds(tx, id), 'holds')),
 )
 
-type Executing = Deciding & SweepDeps & Pick<Parts, 'contractWallets'>
+type Executing = DecisionParts & SweepDeps & Pick<Parts, 'contractWallets'>
 
 /** Each payment and each batch runs in its own transaction, so that a failure does not affect the others. */
 export const executeScheduled = async (deps: Executing): Promise<number> =>

@@ -13,30 +13,30 @@ import { claimReceipts, type Holder, type ReceiptClaim } from '../suspense/recei
 import { endPayments, type PaymentEnd, writeChange } from './change.ts'
 import type { PaymentRecord } from './queries.ts'
 
-/** The move that the evidence causes, or the verdict if it causes none. */
-type Judged = MoveName | Exclude<SettlementVerdict, 'applied'>
-type MoveName = 'succeed' | 'fail' | 'mark_unknown' | 'return' | 'succeed_and_return' | 'complete' | 'note_late_success'
+/** The effect of the evidence, or the verdict if it has none. */
+type Judgement = EffectName | Exclude<SettlementVerdict, 'applied'>
+type EffectName = 'succeed' | 'fail' | 'mark_unknown' | 'return' | 'succeed_and_return' | 'complete' | 'note_late_success'
 
 type Success = { receipt: string | null; amountMinor: Minor | null }
 
 /** Accepts any amount, because money that left must be booked. A second report with a different receipt means a second payout. */
-const onLateSuccess = (payment: PaymentRecord, { receipt }: Success, receiptIsTaken: boolean): Judged => {
+const onLateSuccess = (payment: PaymentRecord, { receipt }: Success, receiptIsTaken: boolean): Judgement => {
   if (receiptIsTaken) return 'contradiction'
   if (payment.lateSuccessAt === null) return 'note_late_success'
   return receipt === null || isSameReceipt(receipt, payment.lateSuccessReceipt) ? 'repeated' : 'contradiction'
 }
 
-const onSuccess = (payment: PaymentRecord, evidence: Success, receiptIsTaken: boolean): Judged => {
+const onSuccess = (payment: PaymentRecord, evidence: Success, receiptIsTaken: boolean): Judgement => {
   const { receipt, amountMinor } = evidence
-  const strange = receiptIsTaken || (amountMinor !== null && amountMinor !== payment.amountMinor)
-  if (isUnderWay(payment.status)) return strange ? 'mismatch' : 'succeed'
+  const conflicts = receiptIsTaken || (amountMinor !== null && amountMinor !== payment.amountMinor)
+  if (isUnderWay(payment.status)) return conflicts ? 'mismatch' : 'succeed'
   if (payment.status === 'failed') return onLateSuccess(payment, evidence, receiptIsTaken)
-  if (strange || !isPaid(payment.status)) return 'contradiction'
+  if (conflicts || !isPaid(payment.status)) return 'contradiction'
   if (receipt === null || isSameReceipt(receipt, payment.providerReceipt)) return 'repeated'
   return payment.providerReceipt === null ? 'complete' : 'contradiction'
 }
 
-const onFailure = (payment: PaymentRecord): Judged => {
+const onFailure = (payment: PaymentRecord): Judgement => {
   if (isUnderWay(payment.status)) return 'fail'
   return payment.status === 'failed' && payment.lateSuccessAt === null ? 'repeated' : 'contradiction'
 }
@@ -46,7 +46,7 @@ const onReturn = (
   payment: PaymentRecord,
   { amountMinor, isUnread }: Extract<Evidence, { kind: 'returned' }>,
   receiptIsTaken: boolean,
-): Judged => {
+): Judgement => {
   const isOther = isUnread === true || (amountMinor !== null && amountMinor !== payment.amountMinor)
   if (isOther && (isUnderWay(payment.status) || payment.status === 'succeeded')) return 'mismatch'
   if (isUnderWay(payment.status)) return receiptIsTaken ? 'mismatch' : 'succeed_and_return'
@@ -55,7 +55,7 @@ const onReturn = (
 }
 
 /** The judgement does not depend on the order in which evidence arrives. */
-const judgePayment = (payment: PaymentRecord, evidence: Evidence, receiptIsTaken: boolean): Judged => {
+const judgePayment = (payment: PaymentRecord, evidence: Evidence, receiptIsTaken: boolean): Judgement => {
   switch (evidence.kind) {
     case 'succeeded':
       return onSuccess(payment, evidence, receiptIsTaken)
@@ -104,25 +104,25 @@ const complete = (tx: Tx, { payment, evidence, source }: Step): Promise<PaymentR
 /** Records that money left after the hold was released. Books nothing: administrators are alerted, and one of them books it. */
 const noteLateSuccess = (tx: Tx, { payment, evidence, source }: Step): Promise<PaymentRecord> => {
   const receipt = receiptOf(evidence)
-  const moved = (evidence.kind === 'succeeded' ? evidence.amountMinor : null) ?? payment.amountMinor
+  const movedMinor = (evidence.kind === 'succeeded' ? evidence.amountMinor : null) ?? payment.amountMinor
   alertAfterCommit(tx, 'late_success', { subject: 'payment', id: payment.id })
   return writeChange(
     tx,
     payment,
-    { lateSuccessReceipt: receipt, lateSuccessAmountMinor: moved, lateSuccessAt: tx.at },
+    { lateSuccessReceipt: receipt, lateSuccessAmountMinor: movedMinor, lateSuccessAt: tx.at },
     {
       actor: actorOf(source),
       type: 'payment.late_success',
       action: 'payment.late_success',
-      after: { provider_receipt: receipt, amount_minor: formatMinor(moved) },
+      after: { provider_receipt: receipt, amount_minor: formatMinor(movedMinor) },
     },
   )
 }
 
 /** `endsAs`: the final status, written for all payments at once. `followUp`: a further change, one payment at a time. */
-type Move = { endsAs?: 'succeeded' | 'failed'; followUp?: (tx: Tx, step: Step) => Promise<PaymentRecord> }
+type Effect = { endsAs?: 'succeeded' | 'failed'; followUp?: (tx: Tx, step: Step) => Promise<PaymentRecord> }
 
-const moves: Readonly<Record<MoveName, Move>> = {
+const effects: Readonly<Record<EffectName, Effect>> = {
   succeed: { endsAs: 'succeeded' },
   fail: { endsAs: 'failed' },
   /** The money remains on hold. */
@@ -135,10 +135,10 @@ const moves: Readonly<Record<MoveName, Move>> = {
   note_late_success: { followUp: noteLateSuccess },
 }
 
-const isMove = (judged: Judged): judged is MoveName => judged in moves
+const isEffect = (judgement: Judgement): judgement is EffectName => judgement in effects
 
-const endOf = (judged: Judged, { payment, evidence, source }: Step): PaymentEnd[] => {
-  const to = isMove(judged) ? moves[judged].endsAs : null
+const endOf = (judgement: Judgement, { payment, evidence, source }: Step): PaymentEnd[] => {
+  const to = isEffect(judgement) ? effects[judgement].endsAs : null
   const actor = actorOf(source)
   if (to === 'succeeded') return [{ payment, to, actor, receipt: receiptOf(evidence) }]
   return to === 'failed' ? [{ payment, to, actor, failure: evidence.kind === 'failed' ? evidence : undefined }] : []
@@ -151,30 +151,30 @@ type Settled = { verdict: SettlementVerdict; payment: PaymentRecord; holder?: Ho
  * Receipts to claim for a payout or a return. A return has its own direction and the payout's receipt. If the provider gives the
  * return a different receipt, that receipt is claimed as incoming too.
  */
-const claimsOf = (judged: Judged, { payment, evidence }: Step): ReceiptClaim[] => {
-  if (!isMove(judged) || (evidence.kind !== 'succeeded' && evidence.kind !== 'returned')) return []
+const claimsOf = (judgement: Judgement, { payment, evidence }: Step): ReceiptClaim[] => {
+  if (!isEffect(judgement) || (evidence.kind !== 'succeeded' && evidence.kind !== 'returned')) return []
   const { id, accountId, rail, providerReceipt: known } = payment
   const { receipt } = evidence
   const claim = { rail, owner: { kind: 'payment', id }, amountMinor: evidence.amountMinor ?? payment.amountMinor } as const
-  const of = (direction: ReceiptClaim['direction'], name: string | null) =>
+  const claimFor = (direction: ReceiptClaim['direction'], name: string | null) =>
     name === null ? [] : [{ ...claim, direction, receipt: name }]
-  if (evidence.kind === 'succeeded') return of('out', receipt)
+  if (evidence.kind === 'succeeded') return claimFor('out', receipt)
   const isOther = receipt !== null && known !== null && !isSameReceipt(receipt, known)
-  const came = isOther ? of('in', receipt).map((each) => ({ ...each, credits: { accountId, topupId: null } })) : []
-  return [...(known === null ? of('out', receipt) : []), ...of('return', known ?? receipt), ...came]
+  const incoming = isOther ? claimFor('in', receipt).map((each) => ({ ...each, credits: { accountId, topupId: null } })) : []
+  return [...(known === null ? claimFor('out', receipt) : []), ...claimFor('return', known ?? receipt), ...incoming]
 }
 
 /** A payment under way has a hold, so only a later return can find its account closed. */
-const withoutClosed = async <T extends { step: Step; judged: Judged }>(tx: Tx, one: T): Promise<T> =>
-  one.judged === 'return' && (await getAccount(tx, one.step.payment.accountId)).status === 'closed'
-    ? { ...one, judged: 'account_closed' }
-    : one
+const withoutClosed = async <T extends { step: Step; judgement: Judgement }>(tx: Tx, judged: T): Promise<T> =>
+  judged.judgement === 'return' && (await getAccount(tx, judged.step.payment.accountId)).status === 'closed'
+    ? { ...judged, judgement: 'account_closed' }
+    : judged
 
-const conclude = async (tx: Tx, step: Step, judged: Judged, ended: PaymentRecord): Promise<Settled> => {
+const conclude = async (tx: Tx, step: Step, judgement: Judgement, ended: PaymentRecord): Promise<Settled> => {
   const now = { ...step, payment: ended }
-  if (isMove(judged)) return { verdict: 'applied', payment: (await moves[judged].followUp?.(tx, now)) ?? ended }
-  const doubtful = judged === 'mismatch' && ended.status === 'processing'
-  return { verdict: judged, payment: doubtful ? await markUnknown(tx, now) : ended }
+  if (isEffect(judgement)) return { verdict: 'applied', payment: (await effects[judgement].followUp?.(tx, now)) ?? ended }
+  const doubtful = judgement === 'mismatch' && ended.status === 'processing'
+  return { verdict: judgement, payment: doubtful ? await markUnknown(tx, now) : ended }
 }
 
 /**
@@ -183,28 +183,28 @@ const conclude = async (tx: Tx, step: Step, judged: Judged, ended: PaymentRecord
  * After an operator's decision the rail is no longer queried. Results are in the same order.
  */
 export const settlePayments = async (tx: Tx, steps: readonly Step[]): Promise<Settled[]> => {
-  const judge = (step: Step, isTaken: boolean) => ({ step, judged: judgePayment(step.payment, step.evidence, isTaken) })
+  const judge = (step: Step, isTaken: boolean) => ({ step, judgement: judgePayment(step.payment, step.evidence, isTaken) })
   // The first judgement determines which receipts to claim. If another record has claimed a receipt, the step is judged again.
-  const free = await Promise.all(steps.map((step) => withoutClosed(tx, judge(step, false))))
+  const provisional = await Promise.all(steps.map((step) => withoutClosed(tx, judge(step, false))))
   const taken = await claimReceipts(
     tx,
-    free.flatMap(({ step, judged: one }) => claimsOf(one, step)),
+    provisional.flatMap(({ step, judgement }) => claimsOf(judgement, step)),
   )
-  const judged = free.map((one) => (taken.has(one.step.payment.id) ? judge(one.step, true) : one))
-  const ends = judged.flatMap((each) => endOf(each.judged, each.step))
+  const judged = provisional.map((each) => (taken.has(each.step.payment.id) ? judge(each.step, true) : each))
+  const ends = judged.flatMap((each) => endOf(each.judgement, each.step))
   const ended = new Map((await endPayments(tx, ends)).map((payment) => [payment.id, payment]))
   const settled: Settled[] = []
-  for (const { step, judged: one } of judged)
+  for (const { step, judgement } of judged)
     settled.push({
-      ...(await conclude(tx, step, one, ended.get(step.payment.id) ?? step.payment)),
+      ...(await conclude(tx, step, judgement, ended.get(step.payment.id) ?? step.payment)),
       holder: taken.get(step.payment.id),
     })
-  const moved = judged.flatMap(({ step, judged: one }) => (isMove(one) ? [step] : []))
-  const named = moved.flatMap(({ payment, evidence }) =>
+  const effective = judged.flatMap(({ step, judgement }) => (isEffect(judgement) ? [step] : []))
+  const named = effective.flatMap(({ payment, evidence }) =>
     evidence.kind === 'succeeded' ? [{ payment, name: evidence.payeeName }] : [],
   )
   noteResultNames(tx, named)
-  const decided = moved.flatMap(({ payment, source }) => (source.kind === 'operator' ? [payment.id] : []))
+  const decided = effective.flatMap(({ payment, source }) => (source.kind === 'operator' ? [payment.id] : []))
   await resolveAttempts(tx, decided)
   return settled
 }

@@ -10,7 +10,7 @@ import { readZones } from '../workspaces/queries.ts'
 import { type PaymentSearch, type PaymentStatus, readMatching, spending, totals } from './queries.ts'
 import type { PaymentTotals } from './schema.ts'
 
-type Asked = { workspace: Principal['workspace']; starts: readonly Date[] }
+type Scope = { workspace: Principal['workspace']; starts: readonly Date[] }
 
 /** `day`: the number of the local day, from 1; null for payments before the first day. */
 type PaymentSum = { day: number | null; status: PaymentStatus; count: number; amountMinor: Minor }
@@ -42,14 +42,14 @@ const sums = statement('payments.sums')`
    group by 1, 2 having sum(payments) > 0 order by 1, 2`
 
 /** Filters that stored hourly totals support. Any other filter requires reading each payment. */
-const storedBy: readonly string[] = ['statuses', 'createdAfter', 'createdBefore']
-const isStored = (search: PaymentSearch): boolean =>
-  Object.entries(search).every(([name, value]) => (value ?? null) === null || storedBy.includes(name))
+const hourlyTotalFilters: readonly string[] = ['statuses', 'createdAfter', 'createdBefore']
+const hasHourlyTotals = (search: PaymentSearch): boolean =>
+  Object.entries(search).every(([name, value]) => (value ?? null) === null || hourlyTotalFilters.includes(name))
 
 /** `createdAfter` is exclusive but the query's start is inclusive, so 1 ms is added: times are whole milliseconds. */
-const readStored = async (
+const sumHourlyTotals = async (
   db: Database,
-  { workspace, starts }: Asked,
+  { workspace, starts }: Scope,
   { createdAfter, createdBefore, statuses }: PaymentSearch,
 ): Promise<PaymentSum[]> => {
   const begins = createdAfter ? new Date(createdAfter.getTime() + 1) : ever
@@ -57,7 +57,7 @@ const readStored = async (
   return (await db.query<PaymentSum>(sums, values)).filter(({ status }) => statuses?.includes(status) ?? true)
 }
 
-const readPlain = async (db: Database, { workspace, starts }: Asked, search: PaymentSearch): Promise<PaymentSum[]> => {
+const sumMatchingPayments = async (db: Database, { workspace, starts }: Scope, search: PaymentSearch): Promise<PaymentSum[]> => {
   const rows = await readMatching(db, workspace.id, search, (db, filter) =>
     db.run(totals, { workspaceId: workspace.id, ...filter, starts }),
   )
@@ -76,7 +76,7 @@ export const summarizePayments = async (
   days: number,
 ): Promise<PaymentTotals> => {
   const { dates, starts } = lastDaysIn(await readZones(deps.db, workspace), deps.clock.now(), days)
-  const rows = await (isStored(search) ? readStored : readPlain)(deps.db, { workspace, starts }, search)
+  const rows = await (hasHourlyTotals(search) ? sumHourlyTotals : sumMatchingPayments)(deps.db, { workspace, starts }, search)
   const spent = rows.filter(({ status }) => spending.includes(status))
   const spentBy = Map.groupBy(spent, ({ day }) => day)
   return {

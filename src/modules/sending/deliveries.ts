@@ -71,28 +71,28 @@ const keepAll = async (deps: Parts, arrivals: readonly Authentic[]): Promise<Kep
 }
 
 /** Stores only the time, source and reason of a refused delivery, because its content is not evidence. */
-const noteRefused = async (
+const storeRefused = async (
   deps: Parts,
   { attemptId, kind, sourceIp }: Arrival,
   { attempt, verdict }: { attempt: AttemptRecord | undefined; verdict: DeliveryVerdict },
 ): Promise<void> => {
   const at = deps.clock.now()
   const id = newId()
-  const told = { id, attemptId, accountId: attempt?.accountId, kind, sourceIp }
-  await insertRows(deps.db, callbackDeliveries, [{ ...told, authentic: false, verdict, receivedAt: at, processedAt: at }])
+  const refused = { id, attemptId, accountId: attempt?.accountId, kind, sourceIp }
+  await insertRows(deps.db, callbackDeliveries, [{ ...refused, authentic: false, verdict, receivedAt: at, processedAt: at }])
   deps.logger.warn({ delivery: id, source: sourceIp, verdict }, 'callback rejected')
 }
 
 const maxInStatement = 64
 
-/** Stores simultaneous deliveries in one query and processes them after the answer. `mayNote`: whether to store a refusal. */
+/** Stores simultaneous deliveries in one query and processes them after the answer. `mayStoreRefused`: limits refused ones. */
 export const createReceiver = (deps: Parts) => {
   const keep = coalesce<Authentic, Kept>({
     query: (arrivals) => keepAll(deps, arrivals),
     inFlight: 1,
     maxKeys: maxInStatement,
   })
-  return async (arrival: Arrival, mayNote: () => boolean): Promise<void> => {
+  return async (arrival: Arrival, mayStoreRefused: () => boolean): Promise<void> => {
     const { attemptId } = arrival
     const knowsSecret = attemptId !== null && deps.orderNames.isSecretOf(attemptId, arrival.secret)
     if (knowsSecret && arrival.allowedSource) {
@@ -104,14 +104,14 @@ export const createReceiver = (deps: Parts) => {
     const attempt = attemptId === null ? undefined : await findAttempt(deps.db, { id: attemptId })
     if (!arrival.allowedSource || !attempt || !knowsSecret) {
       const verdict = !arrival.allowedSource ? 'foreign_source' : attempt ? 'forged' : 'unknown_attempt'
-      if (mayNote()) await noteRefused(deps, arrival, { attempt, verdict })
+      if (mayStoreRefused()) await storeRefused(deps, arrival, { attempt, verdict })
       return
     }
     deps.logger.warn({ attempt: attempt.id, source: arrival.sourceIp }, 'callback discarded: its attempt has too many today')
   }
 }
 
-export const keepUnread = (tx: Tx, vault: Vault, { id, kind, body }: { id: Uuid; kind: string; body: string }): void => {
+export const keepUnreadable = (tx: Tx, vault: Vault, { id, kind, body }: { id: Uuid; kind: string; body: string }): void => {
   const { at } = tx
   const { ciphertext, keyId } = vault.seal(pack('notice', body), deliveryContext(id))
   insertRow(tx, callbackDeliveries, { id, kind, authentic: true, verdict: 'inconclusive', receivedAt: at, processedAt: at })
@@ -135,7 +135,7 @@ export const pruneRefusedDeliveries = (db: Database, clock: Clock): Promise<void
   prune(db, { removal, before: daysAfter(clock.now(), -refusedForDays) })
 
 /** By the database's clock, as `dropPeriods` counts. */
-const openForDays = prepare('callback_bodies.open_for_days', {}, 'pool', (orm) => {
+const daysSinceOldestOpen = prepare('callback_bodies.open_for_days', {}, 'pool', (orm) => {
   const receivedAt = sql`(select d.received_at from callback_deliveries d where d.id = ${suspenseItems.deliveryId})`
   return orm
     .select({ days: sql<number | null>`ceil(extract(epoch from now() - min(${receivedAt})) / 86400)::int` })
@@ -148,7 +148,7 @@ export const pruneBodies = async ({ config, db, logger }: Parts): Promise<void> 
   const days = config.DELIVERY_BODY_RETENTION_DAYS
   if (days === undefined) return
   const detach = config.EXPIRED_PERIODS === 'detach'
-  const [open] = await db.run(openForDays, {})
+  const [open] = await db.run(daysSinceOldestOpen, {})
   const dropped = await dropPeriods(db, 'callback_bodies', Math.max(days, open?.days ?? 0), detach)
   if (dropped.length > 0) logger.info({ periods: dropped, detached: detach }, 'old partitions of callback bodies removed')
 }

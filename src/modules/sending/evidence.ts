@@ -31,7 +31,7 @@ import { lockTopupsWithAccounts, type TopupRecord } from '../topups/queries.ts'
 type Subject = { kind: 'payment'; record: PaymentRecord } | { kind: 'topup'; record: TopupRecord }
 
 /** `live`: the attempt that settles the subject. `superseded`: a later attempt is the live one. */
-export type OpenAttempt = {
+export type LockedAttempt = {
   attempt: AttemptRecord
   live: AttemptRecord
   superseded: boolean
@@ -53,7 +53,7 @@ const lockSubjects = async (tx: Tx, names: readonly AttemptName[]): Promise<Map<
 }
 
 /** Locks the owning accounts, then the rows, and reads the rows once. The results are in the order of `names`. */
-export const openAttempts = async (tx: Tx, names: readonly AttemptName[]): Promise<OpenAttempt[]> => {
+export const lockAttempts = async (tx: Tx, names: readonly AttemptName[]): Promise<LockedAttempt[]> => {
   const subjects = await lockSubjects(tx, names)
   const attemptsBySubject = Map.groupBy(await attemptsOf(tx, [...subjects.keys()]), ({ subjectId }) => subjectId)
   return names.map(({ id, subjectId }) => {
@@ -67,11 +67,11 @@ export const openAttempts = async (tx: Tx, names: readonly AttemptName[]): Promi
   })
 }
 
-export const openAttempt = async (tx: Tx, name: AttemptName): Promise<OpenAttempt> => only(await openAttempts(tx, [name]))
+export const lockAttempt = async (tx: Tx, name: AttemptName): Promise<LockedAttempt> => only(await lockAttempts(tx, [name]))
 
 const isConclusive = ({ kind }: Evidence): boolean => kind === 'succeeded' || kind === 'failed' || kind === 'returned'
 
-export type Proof = { open: OpenAttempt; evidence: Evidence; source: EvidenceSource }
+export type AttemptEvidence = { locked: LockedAttempt; evidence: Evidence; source: EvidenceSource }
 
 /** An unknown outcome counts only if it is new: a rail that cannot be queried, or answers another query, proves nothing. */
 const isUninformative = (evidence: Evidence, source: EvidenceSource): boolean =>
@@ -96,12 +96,12 @@ const judgeSuperseded = (evidence: Evidence): EvidenceVerdict => {
 }
 
 /** Assigns moved money to the live attempt of the order. An earlier send's failure proves nothing about a later send. */
-const aboutOrder = (proof: Proof): Proof => {
-  const { open, evidence } = proof
+const onLiveAttempt = (entry: AttemptEvidence): AttemptEvidence => {
+  const { locked, evidence } = entry
   const moved = evidence.kind === 'succeeded' || evidence.kind === 'returned'
-  const { rail } = open.attempt
-  if (!open.superseded || !moved || rail === collectionRail || payouts[rail].repeat === 'pays_again') return proof
-  return { ...proof, open: { ...open, attempt: open.live, superseded: false } }
+  const { rail } = locked.attempt
+  if (!locked.superseded || !moved || rail === collectionRail || payouts[rail].repeat === 'pays_again') return entry
+  return { ...entry, locked: { ...locked, attempt: locked.live, superseded: false } }
 }
 
 /** Money under another receipt settles a prompt, because the rail's answer about a prompt does not state the amount. */
@@ -109,7 +109,7 @@ const isAnotherPayment = ({ kind }: AttemptRecord, evidence: Evidence): boolean 
   kind === 'topup' && evidence.kind === 'succeeded' && evidence.receipt !== null && evidence.amountMinor !== null
 
 /** Returns the verdict on evidence that does not settle the subject, or undefined if the evidence settles it. */
-const verdictOfAttempt = ({ open: { attempt, superseded }, evidence, source }: Proof): EvidenceVerdict | undefined => {
+const verdictOfAttempt = ({ locked: { attempt, superseded }, evidence, source }: AttemptEvidence): EvidenceVerdict | undefined => {
   if (isUninformative(evidence, source)) return 'inconclusive'
   if (superseded) return judgeSuperseded(evidence)
   if (attempt.state === 'not_sent' && evidence.kind !== 'succeeded' && evidence.kind !== 'returned') return 'repeated'
@@ -118,27 +118,27 @@ const verdictOfAttempt = ({ open: { attempt, superseded }, evidence, source }: P
   return undefined
 }
 
-/** Settles top-ups, then payments, each of which may occur only once. Returns the verdicts in the order of `proofs`. */
-const settleSubjects = async (tx: Tx, proofs: readonly Proof[]): Promise<EvidenceVerdict[]> => {
-  const verdicts = new Map(proofs.map((proof) => [proof, verdictOfAttempt(proof)]))
-  const ofPayments: { proof: Proof; subject: Extract<Subject, { kind: 'payment' }> }[] = []
-  for (const proof of proofs.filter((each) => verdicts.get(each) === undefined)) {
-    const { subject } = proof.open
-    if (subject.kind === 'payment') ofPayments.push({ proof, subject })
+/** Settles top-ups, then payments, each of which may occur only once. Returns the verdicts in the order of `entries`. */
+const settleSubjects = async (tx: Tx, entries: readonly AttemptEvidence[]): Promise<EvidenceVerdict[]> => {
+  const verdicts = new Map(entries.map((entry) => [entry, verdictOfAttempt(entry)]))
+  const ofPayments: { entry: AttemptEvidence; subject: Extract<Subject, { kind: 'payment' }> }[] = []
+  for (const entry of entries.filter((each) => verdicts.get(each) === undefined)) {
+    const { subject } = entry.locked
+    if (subject.kind === 'payment') ofPayments.push({ entry, subject })
     else {
       // One by one, because top-ups are few: a person answers each prompt on a phone.
-      const { verdict, topup } = await settleTopup(tx, subject.record, proof.evidence, proof.source)
+      const { verdict, topup } = await settleTopup(tx, subject.record, entry.evidence, entry.source)
       subject.record = topup
-      verdicts.set(proof, verdict)
+      verdicts.set(entry, verdict)
     }
   }
-  const reports = ofPayments.map(({ proof, subject }) => ({ ...proof, payment: subject.record }))
+  const reports = ofPayments.map(({ entry, subject }) => ({ ...entry, payment: subject.record }))
   const settled = await settlePayments(tx, reports)
-  for (const [index, { proof, subject }] of ofPayments.entries()) {
+  for (const [index, { entry, subject }] of ofPayments.entries()) {
     subject.record = settled[index]?.payment ?? subject.record
-    verdicts.set(proof, settled[index]?.verdict)
+    verdicts.set(entry, settled[index]?.verdict)
   }
-  return proofs.map((proof) => verdicts.get(proof) ?? 'inconclusive')
+  return entries.map((entry) => verdicts.get(entry) ?? 'inconclusive')
 }
 
 const raiseAlert = (tx: Tx, attempt: AttemptRecord, verdict: EvidenceVerdict, evidence: Evidence): void => {
@@ -151,32 +151,32 @@ const raiseAlert = (tx: Tx, attempt: AttemptRecord, verdict: EvidenceVerdict, ev
 const isSettled = (verdict: EvidenceVerdict): boolean => ['applied', 'repeated', 'account_closed'].includes(verdict)
 
 /** A disputed attempt ends by a query's answer with the amount, by a prompt's money under another receipt, or by a person. */
-const moveOf = ({ open, evidence }: Proof, verdict: EvidenceVerdict): 'dispute' | 'resolve' | 'resolve_unsent' | undefined => {
+const transitionOf = ({ locked, evidence }: AttemptEvidence, verdict: EvidenceVerdict) => {
   if (verdict === 'mismatch') return 'dispute'
-  if (!isConclusive(evidence) || !isSettled(verdict) || open.superseded) return undefined
-  if (open.attempt.state !== 'not_sent') return 'resolve'
+  if (!isConclusive(evidence) || !isSettled(verdict) || locked.superseded) return undefined
+  if (locked.attempt.state !== 'not_sent') return 'resolve'
   return verdict === 'applied' ? 'resolve_unsent' : undefined
 }
 
 /** The provider has paid the order; only the receipt or the amount is missing. Only a lost attempt is sent again. */
-const isPaidUnclearly = ({ open: { attempt, superseded }, evidence }: Proof): boolean =>
+const isPaidUnclearly = ({ locked: { attempt, superseded }, evidence }: AttemptEvidence): boolean =>
   evidence.kind === 'unknown' &&
   evidence.moved === true &&
   !superseded &&
   (attempt.state === 'sending' || attempt.state === 'lost')
 
 /** Queries the rail once more about a payment. A query about a prompt would return no amount, so a person decides. */
-const dispute = async (tx: Tx, { open: { attempt }, source }: Proof): Promise<void> => {
-  const isAsked = attempt.kind === 'payment' && source.kind !== 'query'
+const dispute = async (tx: Tx, { locked: { attempt }, source }: AttemptEvidence): Promise<void> => {
+  const queriesAgain = attempt.kind === 'payment' && source.kind !== 'query'
   // The rail's answer did not decide the attempt, so a person decides it.
   if (attempt.state === 'disputed') updateRow(tx, railAttempts, attempt, { nextCheckAt: null, updatedAt: tx.at })
-  else await moveAttempt(tx, attempt.id, 'disputed', isAsked ? secondsAfter(tx.at, secondsToNextQuery(0)) : null)
+  else await moveAttempt(tx, attempt.id, 'disputed', queriesAgain ? secondsAfter(tx.at, secondsToNextQuery(0)) : null)
 }
 
 /** Alerts a person to a later report about a paid payment, unless it agrees with what was booked. Books nothing. */
 const alertLaterReport = async (
   tx: Tx,
-  { open: { attempt, subject }, evidence }: Proof,
+  { locked: { attempt, subject }, evidence }: AttemptEvidence,
   verdict: EvidenceVerdict,
 ): Promise<void> => {
   if (evidence.kind === 'pending') return
@@ -196,25 +196,25 @@ const alertLaterReport = async (
   await raiseProviderAlert(tx, { ...about, word: providerStatus, receipt: subject.record.providerReceipt, amountMinor })
 }
 
-export const disputedOf = ({ attempt, subject }: OpenAttempt) => ({ attempt, paidReceipt: subject.record.providerReceipt })
+export const disputedOf = ({ attempt, subject }: LockedAttempt) => ({ attempt, paidReceipt: subject.record.providerReceipt })
 
 /** Settles the subjects, each of which may occur only once. Returns the verdicts in the order of `reported`. */
-export const applyEvidence = async (tx: Tx, reported: readonly Proof[]): Promise<EvidenceVerdict[]> => {
-  const proofs = reported.map(aboutOrder)
-  const paid = proofs.map(({ open: { subject } }) => subject.kind === 'payment' && isPaid(subject.record.status))
-  const verdicts = await settleSubjects(tx, proofs)
+export const applyEvidence = async (tx: Tx, reported: readonly AttemptEvidence[]): Promise<EvidenceVerdict[]> => {
+  const entries = reported.map(onLiveAttempt)
+  const wasPaid = entries.map(({ locked: { subject } }) => subject.kind === 'payment' && isPaid(subject.record.status))
+  const verdicts = await settleSubjects(tx, entries)
   const resolved: Uuid[] = []
-  for (const [index, proof] of proofs.entries()) {
+  for (const [index, entry] of entries.entries()) {
     const verdict = verdicts[index] ?? 'inconclusive'
-    const { attempt } = proof.open
-    const move = moveOf(proof, verdict)
-    if (move === 'resolve') resolved.push(attempt.subjectId)
-    else if (move === 'dispute') await dispute(tx, proof)
-    else if (move) await moveAttempt(tx, attempt.id, 'resolved', null)
-    else if (isPaidUnclearly(proof)) await moveAttempt(tx, attempt.id, 'submitted', attempt.nextCheckAt)
-    raiseAlert(tx, attempt, verdict, proof.evidence)
-    if (paid[index]) await alertLaterReport(tx, proof, verdict)
-    await recordDoubtful(tx, disputedOf(proof.open), verdict, proof.evidence)
+    const { attempt } = entry.locked
+    const transition = transitionOf(entry, verdict)
+    if (transition === 'resolve') resolved.push(attempt.subjectId)
+    else if (transition === 'dispute') await dispute(tx, entry)
+    else if (transition) await moveAttempt(tx, attempt.id, 'resolved', null)
+    else if (isPaidUnclearly(entry)) await moveAttempt(tx, attempt.id, 'submitted', attempt.nextCheckAt)
+    raiseAlert(tx, attempt, verdict, entry.evidence)
+    if (wasPaid[index]) await alertLaterReport(tx, entry, verdict)
+    await recordDoubtful(tx, disputedOf(entry.locked), verdict, entry.evidence)
   }
   await resolveAttempts(tx, resolved)
   return verdicts

@@ -28,7 +28,7 @@ import type { Parts } from '../parts.ts'
 import { raiseProviderAlert } from '../suspense/provider-alerts-service.ts'
 import { recordDoubtful, recordSuspense } from '../suspense/service.ts'
 import { type DeliveryVerdict, deliveryContext } from './deliveries.ts'
-import { applyEvidence, disputedOf, type OpenAttempt, openAttempts } from './evidence.ts'
+import { applyEvidence, disputedOf, type LockedAttempt, lockAttempts } from './evidence.ts'
 
 export const openDeliveries = prepare(
   'deliveries.open',
@@ -62,7 +62,7 @@ export const openDeliveries = prepare(
 
 export type OpenDelivery = RowOf<typeof openDeliveries>
 
-type ReadDelivery = { pending: OpenDelivery; open: OpenAttempt; report: Delivery }
+type ParsedDelivery = { delivery: OpenDelivery; locked: LockedAttempt; report: Delivery }
 
 const inTraceOf = <T>({ id, kind, subjectId, traceparent }: OpenDelivery, work: () => Promise<T>): Promise<T> =>
   continueTrace(traceparent, 'job deliveries', { delivery: id, subject: formatId(kind, subjectId) }, work)
@@ -98,7 +98,7 @@ const anotherOrder = prepare(
 )
 
 /** Whether the delivery names another order of ours, and so has the wrong address. Gateway and tracking ids prove nothing. */
-const namesAnother = async (
+const namesOtherOrder = async (
   tx: Tx,
   orderNames: OrderNames,
   { request, conversation }: ProviderReference,
@@ -113,10 +113,10 @@ const namesAnother = async (
 }
 
 /** Whether the provider may have an earlier, lost order of the same name instead of this one. Only the payee can show that. */
-const isDoubtful = ({ fingerprint, providerRequest, providerConversation }: AttemptRecord): boolean =>
+const mayBeEarlierOrder = ({ fingerprint, providerRequest, providerConversation }: AttemptRecord): boolean =>
   fingerprint === null || (providerRequest === null && providerConversation === null)
 
-const paidAnother = async (tx: Tx, vault: Vault, { subject }: OpenAttempt, receiver: string): Promise<boolean> => {
+const paidOtherPayee = async (tx: Tx, vault: Vault, { subject }: LockedAttempt, receiver: string): Promise<boolean> => {
   if (subject.kind === 'topup') return true
   const payee = await findBeneficiary(tx, subject.record.workspaceId, subject.record.beneficiaryId)
   if (!payee) return true
@@ -128,39 +128,39 @@ const paidAnother = async (tx: Tx, vault: Vault, { subject }: OpenAttempt, recei
 const judgeForeign = async (
   tx: Tx,
   { orderNames, vault }: Parts,
-  { pending, open, report: { evidence, provider, receiver, answersQuery } }: ReadDelivery,
+  { delivery, locked, report: { evidence, provider, receiver, answersQuery } }: ParsedDelivery,
 ): Promise<DeliveryVerdict | undefined> => {
-  const { attempt } = open
+  const { attempt } = locked
   if (evidence.kind === 'unknown' && evidence.code === 'other_request') return 'other_request'
-  const isCompared = receiver !== undefined && (isDoubtful(attempt) || answersQuery === true)
-  const isOtherPayee = isCompared && (await paidAnother(tx, vault, open, receiver))
-  const isForeign = (await namesAnother(tx, orderNames, provider, attempt)) || (isOtherPayee && isDoubtful(attempt))
+  const isCompared = receiver !== undefined && (mayBeEarlierOrder(attempt) || answersQuery === true)
+  const isOtherPayee = isCompared && (await paidOtherPayee(tx, vault, locked, receiver))
+  const isForeign = (await namesOtherOrder(tx, orderNames, provider, attempt)) || (isOtherPayee && mayBeEarlierOrder(attempt))
   if (!isForeign) {
     // The delivery names our order but another payee. It counts as evidence, and a person asks the provider.
     const about = { rail: attempt.rail, subjectKind: attempt.kind, subjectId: attempt.subjectId }
-    if (isOtherPayee) await raiseProviderAlert(tx, { ...about, word: 'another_receiver', deliveryId: pending.id })
+    if (isOtherPayee) await raiseProviderAlert(tx, { ...about, word: 'another_receiver', deliveryId: delivery.id })
     return undefined
   }
   const facts = { subject: attempt.kind, id: attempt.subjectId, attempt: attempt.id, code: 'other_request' }
   alertAfterCommit(tx, 'evidence_mismatch', facts)
-  await recordDoubtful(tx, disputedOf(open), 'contradiction', evidence)
+  await recordDoubtful(tx, disputedOf(locked), 'contradiction', evidence)
   return 'mismatch'
 }
 
-/** Returns the verdicts in the order of `read`. */
-const judgeAll = async (tx: Tx, deps: Parts, read: readonly ReadDelivery[]): Promise<DeliveryVerdict[]> => {
+/** Returns the verdicts in the order of `parsed`. */
+const judgeAll = async (tx: Tx, deps: Parts, parsed: readonly ParsedDelivery[]): Promise<DeliveryVerdict[]> => {
   const foreign: (DeliveryVerdict | undefined)[] = []
-  for (const delivery of read) foreign.push(await judgeForeign(tx, deps, delivery))
-  const own = read.filter((_, index) => foreign[index] === undefined)
+  for (const each of parsed) foreign.push(await judgeForeign(tx, deps, each))
+  const own = parsed.filter((_, index) => foreign[index] === undefined)
   const [, verdicts] = await Promise.all([
     adoptProviders(
       tx,
-      own.map(({ open, report }) => ({ ...report.provider, id: open.attempt.id })),
+      own.map(({ locked, report }) => ({ ...report.provider, id: locked.attempt.id })),
     ),
     applyEvidence(
       tx,
-      own.map(({ open, report: { evidence, answersQuery } }) => ({
-        open,
+      own.map(({ locked, report: { evidence, answersQuery } }) => ({
+        locked,
         evidence,
         source: { kind: answersQuery ? ('query' as const) : ('delivery' as const) },
       })),
@@ -188,7 +188,7 @@ const lockBodies = prepare('deliveries.lock', { ids: 'uuid[]' }, 'pool', (orm, p
 
 const readReport = (
   deps: Parts,
-  { attempt }: OpenAttempt,
+  { attempt }: LockedAttempt,
   { id, kind, ciphertext, keyId }: RowOf<typeof lockBodies>,
 ): Delivery => {
   const rail = adapterOf(deps.rails, attempt.rail)
@@ -198,9 +198,9 @@ const readReport = (
 }
 
 /** Processes one delivery per receipt, because the search for a receipt's holder cannot see this transaction's writes yet. */
-const firstOfEachReceipt = (read: readonly ReadDelivery[]): ReadDelivery[] => {
+const firstOfEachReceipt = (parsed: readonly ParsedDelivery[]): ParsedDelivery[] => {
   const receipts = new Set<string>()
-  return read.filter(({ report: { evidence } }) => {
+  return parsed.filter(({ report: { evidence } }) => {
     if (!('receipt' in evidence) || evidence.receipt === null) return true
     const key = receiptKey(evidence.receipt)
     const isFirst = !receipts.has(key)
@@ -209,31 +209,31 @@ const firstOfEachReceipt = (read: readonly ReadDelivery[]): ReadDelivery[] => {
   })
 }
 
-const openAll = async (tx: Tx, deps: Parts, group: readonly OpenDelivery[]): Promise<ReadDelivery[]> => {
-  const opened = await openAttempts(
+const lockAndParse = async (tx: Tx, deps: Parts, group: readonly OpenDelivery[]): Promise<ParsedDelivery[]> => {
+  const attempts = await lockAttempts(
     tx,
     group.map(({ attemptId, kind, subjectId }) => ({ id: attemptId, kind, subjectId })),
   )
-  const locked = await tx.run(lockBodies, { ids: group.map(({ id }) => id) })
-  const bodies = new Map(locked.map((body) => [body.id, body]))
-  return group.flatMap((pending, index) => {
-    const [open, body] = [opened[index], bodies.get(pending.id)]
-    return open && body ? [{ pending, open, report: readReport(deps, open, body) }] : []
+  const bodies = await tx.run(lockBodies, { ids: group.map(({ id }) => id) })
+  const bodyOf = new Map(bodies.map((body) => [body.id, body]))
+  return group.flatMap((delivery, index) => {
+    const [locked, body] = [attempts[index], bodyOf.get(delivery.id)]
+    return locked && body ? [{ delivery, locked, report: readReport(deps, locked, body) }] : []
   })
 }
 
 /** Processes each delivery once. A second run, in any process, finds it processed under the same locks. */
 const processOpen = async (tx: Tx, deps: Parts, group: readonly OpenDelivery[]): Promise<void> => {
-  const read = firstOfEachReceipt(await openAll(tx, deps, group))
-  if (read.length === 0) return
-  const verdicts = await judgeAll(tx, deps, read)
-  const ended = read.map(({ pending: { id } }, index) => ({ id, verdict: verdicts[index] ?? null, processedAt: tx.at }))
+  const parsed = firstOfEachReceipt(await lockAndParse(tx, deps, group))
+  if (parsed.length === 0) return
+  const verdicts = await judgeAll(tx, deps, parsed)
+  const ended = parsed.map(({ delivery: { id } }, index) => ({ id, verdict: verdicts[index] ?? null, processedAt: tx.at }))
   await updateRows(tx, callbackDeliveries, ['verdict', 'processedAt'], ended)
-  for (const [index, { pending }] of read.entries()) {
-    const { id: delivery, attemptId: attempt, kind: subject, subjectId: id } = pending
-    const facts = { delivery, attempt, subject, id, verdict: verdicts[index] }
+  for (const [index, { delivery }] of parsed.entries()) {
+    const { id, attemptId: attempt, kind: subject, subjectId } = delivery
+    const facts = { delivery: id, attempt, subject, id: subjectId, verdict: verdicts[index] }
     const log = async () => deps.logger.info(facts, 'callback processed')
-    tx.afterCommit(() => void (group.length === 1 ? log() : inTraceOf(pending, log)))
+    tx.afterCommit(() => void (group.length === 1 ? log() : inTraceOf(delivery, log)))
   }
 }
 
@@ -264,13 +264,13 @@ const countFailure = prepareWrite('deliveries.count_failure', { id: 'uuid' }, (o
 )
 
 /** Quarantines a delivery that keeps failing, with an alert. The rail is still queried. Returns true if it was quarantined. */
-const quarantine = (db: Database, pending: OpenDelivery): Promise<boolean> =>
+const quarantine = (db: Database, delivery: OpenDelivery): Promise<boolean> =>
   inTx(db, async (tx) => {
-    const counted = await first(tx, countFailure, { id: pending.id })
+    const counted = await first(tx, countFailure, { id: delivery.id })
     if (!counted || counted.failures < maxFailures) return false
-    const attempt = await findAttempt(tx, { id: pending.attemptId })
-    updateRow(tx, callbackDeliveries, pending, { verdict: 'unbookable', processedAt: tx.at })
-    const { id: deliveryId, attemptId, kind: subjectKind, subjectId } = pending
+    const attempt = await findAttempt(tx, { id: delivery.attemptId })
+    updateRow(tx, callbackDeliveries, delivery, { verdict: 'unbookable', processedAt: tx.at })
+    const { id: deliveryId, attemptId, kind: subjectKind, subjectId } = delivery
     await recordSuspense(tx, {
       rail: attempt?.rail ?? subjectKind,
       attemptId,
@@ -287,16 +287,16 @@ const quarantine = (db: Database, pending: OpenDelivery): Promise<boolean> =>
 export const quarantineAfterFailures = async (
   db: Database,
   logger: Logger,
-  pending: OpenDelivery,
+  delivery: OpenDelivery,
   processing: Promise<void>,
 ): Promise<void> => {
   try {
     await processing
   } catch (error) {
     const isUnavailable = error instanceof Refusal && error.code === 'unavailable'
-    if (isUnavailable || !(await quarantine(db, pending))) throw error
+    if (isUnavailable || !(await quarantine(db, delivery))) throw error
     logger.error(
-      { delivery: pending.id, attempt: pending.attemptId, subject: pending.kind, id: pending.subjectId, ...describeError(error) },
+      { delivery: delivery.id, attempt: delivery.attemptId, subject: delivery.kind, id: delivery.subjectId, ...describeError(error) },
       'callback quarantined',
     )
   }

@@ -25,10 +25,10 @@ import { sweepOf } from '../for-each-row.ts'
 import type { Parts } from '../parts.ts'
 import { askChains, type ChainAnswers } from '../payments/evaluation/authority.ts'
 import { repeatPayment } from '../payments/prepare-send.ts'
-import { applyEvidence, openAttempt } from './evidence.ts'
+import { applyEvidence, lockAttempt } from './evidence.ts'
 import { permissionFrom, recordAbandoned, recordAccepted } from './send.ts'
 
-const permit = statement('attempts.permit_repeat')`
+const permitRepeat = statement('attempts.permit_repeat')`
   update rail_attempts a set asked_at = $2, updated_at = $2
    where a.id = $1 and a.state = 'lost' and a.fingerprint = $3 and a.created_at > $4 and $5 = (select ${serverSql})
      and exists (select from payments p where p.id = a.subject_id and p.status = 'unknown')
@@ -37,8 +37,8 @@ const permit = statement('attempts.permit_repeat')`
    returning a.id`
 
 /**
- * `permit` requires that the answer is still lost, that the order is byte-identical and was sent within the hour, and that a test
- * showed duplicates to be refused. The order then counts as queried: it must not be called failed while it may arrive.
+ * `permitRepeat` requires that the answer is still lost, that the order is byte-identical and was sent within the hour, and that a
+ * test showed duplicates to be refused. The order then counts as queried: it must not be called failed while it may arrive.
  */
 const permissionFor = (deps: Parts, attempt: AttemptRecord, repeats: Repeats): SendPermission =>
   permissionFrom(deps.clock, deps.clock.now(), async (fingerprint) => {
@@ -46,7 +46,7 @@ const permissionFor = (deps: Parts, attempt: AttemptRecord, repeats: Repeats): S
     if (server === undefined) return false
     const at = deps.clock.now()
     const oldest = secondsAfter(at, -repeatWithinSeconds)
-    return (await deps.db.query(permit, [attempt.id, at, fingerprint, oldest, server, repeats.provenFor])).length > 0
+    return (await deps.db.query(permitRepeat, [attempt.id, at, fingerprint, oldest, server, repeats.provenFor])).length > 0
   })
 
 /** The provider has the order if it accepts the repetition or refuses it as a duplicate. Any other answer proves nothing. */
@@ -54,12 +54,12 @@ const recordRepeat = async (db: Database, attempt: AttemptRecord, submission: Su
   const accepted = submission.kind === 'accepted' ? submission : null
   if (!accepted && !(submission.kind === 'lost' && submission.duplicate === true)) return
   await inTx(db, async (tx) => {
-    const open = await openAttempt(tx, attempt)
-    if (open.attempt.state !== 'lost') return
+    const locked = await lockAttempt(tx, attempt)
+    if (locked.attempt.state !== 'lost') return
     // Omits the conversation: if the provider refuses the repetition later, the conversation may belong only to the repetition.
     await recordAccepted(tx, tx.at, [{ id: attempt.id, request: accepted?.provider.request ?? null, conversation: null }])
     const evidence = accepted?.evidence
-    if (evidence) await applyEvidence(tx, [{ open, evidence, source: { kind: 'submission' } }])
+    if (evidence) await applyEvidence(tx, [{ locked, evidence, source: { kind: 'submission' } }])
   })
 }
 
@@ -119,15 +119,15 @@ const noEvidence: Evidence = {
 
 const applyAnswer = (db: Database, unanswered: AttemptRecord, answer: Evidence): Promise<void> =>
   inTx(db, async (tx) => {
-    const open = await openAttempt(tx, unanswered)
-    const [verdict] = await applyEvidence(tx, [{ open, evidence: answer, source: { kind: 'query' } }])
+    const locked = await lockAttempt(tx, unanswered)
+    const [verdict] = await applyEvidence(tx, [{ locked, evidence: answer, source: { kind: 'query' } }])
     const silent = tx.at >= secondsAfter(unanswered.createdAt, silenceSeconds)
     if (verdict === 'inconclusive' && silent)
-      await applyEvidence(tx, [{ open, evidence: noEvidence, source: { kind: 'silence' } }])
+      await applyEvidence(tx, [{ locked, evidence: noEvidence, source: { kind: 'silence' } }])
   })
 
 /** Records that an attempt's sender did not report back. Returns the attempt, or null if it will be sent again. */
-const abandoned = async (deps: Parts, dueAttempt: AttemptRecord): Promise<AttemptRecord | null> => {
+const settleAbandoned = async (deps: Parts, dueAttempt: AttemptRecord): Promise<AttemptRecord | null> => {
   const state = await inTx(deps.db, (tx) => recordAbandoned(tx, deps, dueAttempt))
   if (state !== 'not_sent') return (await findAttempt(deps.db, dueAttempt)) ?? dueAttempt
   deps.jobs.wake(dueAttempt.kind === 'payment' ? 'payments' : 'topups', { rails: [dueAttempt.rail] })
@@ -141,7 +141,7 @@ const queryRail = async (deps: Reconciling, dueAttempt: AttemptRecord): Promise<
   if (typeof claimed === 'object') throw claimed.error
   if (!claimed) return
   const isUnsent = dueAttempt.state === 'recorded' || dueAttempt.state === 'sending'
-  const attempt = isUnsent ? await abandoned(deps, dueAttempt) : dueAttempt
+  const attempt = isUnsent ? await settleAbandoned(deps, dueAttempt) : dueAttempt
   if (!attempt) return
   const rail = adapterOf(deps.rails, attempt.rail)
   if (!rail)

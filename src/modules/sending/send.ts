@@ -29,7 +29,7 @@ import {
 import type { Parts } from '../parts.ts'
 import { sendPaymentAt } from '../payments/prepare-send.ts'
 import { sendTopupAt } from '../topups/send.ts'
-import { applyEvidence, type OpenAttempt, openAttempt } from './evidence.ts'
+import { applyEvidence, type LockedAttempt, lockAttempt } from './evidence.ts'
 
 export type SendSource = Pick<AttemptRecord, 'kind' | 'rail'>
 export type Recorded = { outgoing: Outgoing; order: Order }
@@ -47,12 +47,12 @@ const maxInStatement = 256
 /** Claims the right to call the rail. One query checks every condition, so that a suspended process sends nothing. */
 const createSendClaimer = (deps: Parts) =>
   coalesce<{ id: Uuid; until: Date; sender: Uuid | null; fingerprint: Buffer }, boolean>({
-    query: async (asked) => {
+    query: async (claims) => {
       const server = deps.lossDetection.trusted()
-      if (server === undefined) return asked.map(() => false)
+      if (server === undefined) return claims.map(() => false)
       const at = deps.clock.now()
       const rows = await deps.db.query<{ id: Uuid }>(claimRightToSend, [
-        ...fieldsOf(asked, 'id', 'until', 'sender', 'fingerprint'),
+        ...fieldsOf(claims, 'id', 'until', 'sender', 'fingerprint'),
         at,
         secondsAfter(at, -claimWithinSeconds),
         statesBefore('attempt', 'sending'),
@@ -61,8 +61,8 @@ const createSendClaimer = (deps: Parts) =>
       const claimed = new Set(rows.map(({ id }) => id))
       deps.db.recoveryPoint.track('sent', [...claimed])
       // A missing claim may mean that another database server answered.
-      if (claimed.size < asked.length) deps.lossDetection.doubt()
-      return asked.map(({ id }) => claimed.has(id))
+      if (claimed.size < claims.length) deps.lossDetection.doubt()
+      return claims.map(({ id }) => claimed.has(id))
     },
     inFlight: 2,
     maxKeys: maxInStatement,
@@ -95,7 +95,7 @@ const createPermissions = (deps: Parts) => {
   }
 }
 
-const sendAgainAt = (tx: Tx, { subject }: OpenAttempt, due: Date): void =>
+const sendAgainAt = (tx: Tx, { subject }: LockedAttempt, due: Date): void =>
   subject.kind === 'payment' ? sendPaymentAt(tx, subject.record, due) : sendTopupAt(tx, subject.record, due)
 
 const neverSent: Evidence = { kind: 'failed', ...failure('provider_unreachable') }
@@ -111,8 +111,8 @@ const mayHaveBeenRepeated = ({ rails }: Parts, { rail, state, checks }: AttemptR
   state === 'submitted' || (rail !== collectionRail && checks > 1 && Boolean(rails.payout[rail]?.repeats))
 
 /** Runs again if its COMMIT was not answered, so an attempt that is `not_sent` or has a successor stays unchanged. */
-const recordNotSent = async (tx: Tx, deps: Parts, open: OpenAttempt, isRailDown: boolean): Promise<void> => {
-  const { attempt, superseded, tries } = open
+const recordNotSent = async (tx: Tx, deps: Parts, locked: LockedAttempt, isRailDown: boolean): Promise<void> => {
+  const { attempt, superseded, tries } = locked
   if (superseded || attempt.state === 'not_sent') return
   const waitSeconds = secondsToNextTry(tries, isRailDown)
   // The payment became unknown after a restore: an earlier send that the database has lost may have arrived.
@@ -121,12 +121,12 @@ const recordNotSent = async (tx: Tx, deps: Parts, open: OpenAttempt, isRailDown:
   const isOpen = attempt.state === 'recorded' || attempt.state === 'sending'
   if (isOpen && waitSeconds !== undefined) {
     await moveAttempt(tx, attempt.id, 'not_sent', null)
-    sendAgainAt(tx, open, secondsAfter(tx.at, waitSeconds))
+    sendAgainAt(tx, locked, secondsAfter(tx.at, waitSeconds))
     return
   }
   // This process sent nothing, but the same order may be on its way from another one.
   if (!isOpen && mayHaveBeenRepeated(deps, attempt)) return
-  await applyEvidence(tx, [{ open, evidence: neverSent, source: { kind: 'submission' } }])
+  await applyEvidence(tx, [{ locked, evidence: neverSent, source: { kind: 'submission' } }])
 }
 
 const accept = statement('attempts.accept')`
@@ -153,8 +153,8 @@ const recordSubmission = async (
   submission: Submission,
   isRailDown: boolean,
 ): Promise<void> => {
-  const open = await openAttempt(tx, sent)
-  const settle = (evidence: Evidence) => applyEvidence(tx, [{ open, evidence, source: { kind: 'submission' } }])
+  const locked = await lockAttempt(tx, sent)
+  const settle = (evidence: Evidence) => applyEvidence(tx, [{ locked, evidence, source: { kind: 'submission' } }])
   switch (submission.kind) {
     case 'accepted':
       await recordAccepted(tx, tx.at, [{ ...submission.provider, id: sent.id }])
@@ -170,7 +170,7 @@ const recordSubmission = async (
       await settle(answerLost)
       return
     case 'not_sent':
-      return recordNotSent(tx, deps, open, isRailDown)
+      return recordNotSent(tx, deps, locked, isRailDown)
   }
 }
 
@@ -190,15 +190,15 @@ export const recordAbandoned = async (
   deps: Parts,
   abandoned: Pick<AttemptRecord, 'id' | 'kind' | 'subjectId'>,
 ): Promise<AttemptRecord['state']> => {
-  const open = await openAttempt(tx, abandoned)
-  const { attempt } = open
+  const locked = await lockAttempt(tx, abandoned)
+  const { attempt } = locked
   const finding = attempt.state === 'sending' ? findingOf(deps, attempt) : undefined
   if ((attempt.state === 'recorded' || finding === 'not_sent') && (await moveAttempt(tx, attempt.id, 'not_sent', null))) {
-    sendAgainAt(tx, open, tx.at)
+    sendAgainAt(tx, locked, tx.at)
     return 'not_sent'
   }
   if (finding === 'may_be_sent' && (await moveAttempt(tx, attempt.id, 'lost', attempt.nextCheckAt))) {
-    await applyEvidence(tx, [{ open, evidence: answerLost, source: { kind: 'silence' } }])
+    await applyEvidence(tx, [{ locked, evidence: answerLost, source: { kind: 'silence' } }])
     return 'lost'
   }
   return attempt.state

@@ -105,15 +105,15 @@ const dueTopups = dueByTenant('dispatch.due_topups', 'topups', '', 'null::uuid')
 type DueRow = Omit<Due, 'answers'> & { chainApprovalId: Uuid | null }
 
 /** Continues after the tenant that was served last. `blockedTenants` cannot be served now. */
-const createFairReader = (read: (after: Uuid, room: Capacity, blockedTenants: readonly Uuid[]) => Promise<DueRow[]>) => {
+const createFairReader = (read: (after: Uuid, capacity: Capacity, blockedTenants: readonly Uuid[]) => Promise<DueRow[]>) => {
   let last = firstId
-  return async (room: Capacity, blockedTenants: readonly Uuid[]): Promise<{ picked: DueRow[]; more: boolean }> => {
-    const afterLast = await read(last, room, blockedTenants)
+  return async (capacity: Capacity, blockedTenants: readonly Uuid[]): Promise<{ picked: DueRow[]; more: boolean }> => {
+    const afterLast = await read(last, capacity, blockedTenants)
     const due =
-      last !== firstId && afterLast.length < room.free
-        ? [...afterLast, ...(await read(firstId, room, blockedTenants))]
+      last !== firstId && afterLast.length < capacity.free
+        ? [...afterLast, ...(await read(firstId, capacity, blockedTenants))]
         : afterLast
-    const fair = pickFairly([...new Map(due.map((row) => [row.id, row])).values()], room)
+    const fair = pickFairly([...new Map(due.map((row) => [row.id, row])).values()], capacity)
     last = fair.picked.at(-1)?.tenant ?? firstId
     return fair
   }
@@ -151,12 +151,12 @@ const sendingWorker = (deps: Parts, source: SendSource, send: ReturnType<typeof 
     claim: async (offered) => {
       if (deps.lossDetection.trusted() === undefined) await deps.lossDetection.check()
       if (deps.lossDetection.trusted() === undefined) return { tasks: [], more: false }
-      const room = { ...offered, free: Math.min(offered.free, deps.rails.gates[source.rail].free()) }
-      if (room.free === 0) return { tasks: [], more: false }
+      const capacity = { ...offered, free: Math.min(offered.free, deps.rails.gates[source.rail].free()) }
+      if (capacity.free === 0) return { tasks: [], more: false }
       await queue.ready()
       // Skips accounts that wait for their locks, because more of their rows would take capacity from other accounts.
-      const blockedTenants = [...room.full, ...queue.contended()]
-      const { picked, more } = await readFairly(room, blockedTenants)
+      const blockedTenants = [...capacity.full, ...queue.contended()]
+      const { picked, more } = await readFairly(capacity, blockedTenants)
       if (picked.length > 0) await adapterOf(deps.rails, source.rail)?.ready()
       return { tasks: picked.map(taskOf), more: more || blockedTenants.length > 0 }
     },
@@ -191,11 +191,11 @@ export const createDeliveryWorker = (deps: Parts): Worker => {
   return {
     name: 'deliveries',
     limit: maxUnprocessed,
-    claim: async (room) => {
+    claim: async (capacity) => {
       await queue.ready()
       const others = secondsAfter(deps.clock.now(), -othersAfterSeconds)
-      const open = await deps.db.run(openDeliveries, { taken: room.except, own: room.own, others, take: maxUnprocessed })
-      const { picked } = pickFairly(open, { ...room, free: Math.min(room.free, maxInGroup) })
+      const open = await deps.db.run(openDeliveries, { taken: capacity.except, own: capacity.own, others, take: maxUnprocessed })
+      const { picked } = pickFairly(open, { ...capacity, free: Math.min(capacity.free, maxInGroup) })
       return { tasks: picked.map(taskOf), more: open.length > 0 }
     },
   }

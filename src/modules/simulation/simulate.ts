@@ -137,7 +137,7 @@ const decideNow = async (
   const funds = { available, amountMinor, feeMinor }
   const after = input.execute_at ? [] : refusalsOf(() => checkBalance(principal, funds, currency))
   const { earlier } = request.past
-  const denial = decision.outcome === 'deny' ? [denialOf(decision, { earlier, ofBatch: undefined, currency })] : []
+  const denial = decision.outcome === 'deny' ? [denialOf(decision, { earlier, batchItem: undefined, currency })] : []
   const [refusal = null] = [...before, ...denial, ...after]
   const stops = [...before, ...after]
   if (stops.length === 0) return { decision, refusal, feeMinor }

@@ -96,13 +96,13 @@ const noteOtherAmount = (tx: Tx, step: Step, came: Minor): Promise<TopupRecord> 
 type Success = Extract<Evidence, { kind: 'succeeded' }>
 
 const verdictOnSuccess = (topup: TopupRecord, evidence: Success, receiptIsTaken: boolean): SettlementVerdict => {
-  const strange = receiptIsTaken || (evidence.amountMinor !== null && evidence.amountMinor !== topup.amountMinor)
+  const conflicts = receiptIsTaken || (evidence.amountMinor !== null && evidence.amountMinor !== topup.amountMinor)
   if (topup.status !== 'succeeded') {
-    if (strange) return 'mismatch'
+    if (conflicts) return 'mismatch'
     // After a reported failure, only a success with a receipt counts. Any other success contradicts the failure.
     return topup.status === 'failed' && evidence.receipt === null ? 'contradiction' : 'applied'
   }
-  if (strange) return 'contradiction'
+  if (conflicts) return 'contradiction'
   if (evidence.receipt === null || isSameReceipt(evidence.receipt, topup.providerReceipt)) return 'repeated'
   return topup.providerReceipt === null ? 'applied' : 'contradiction'
 }

@@ -4,7 +4,7 @@ import { prepare } from '../../db/prepare.ts'
 import { prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { topups } from '../../db/tables/topups.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { type Earlier, earlierSql, notSent, type Outgoing, tryOpen } from '../attempts/attempt.ts'
+import { type EarlierSends, earlierSendsSql, notSent, type Outgoing, tryOpen } from '../attempts/attempt.ts'
 import type { Parts } from '../parts.ts'
 import type { TopupRecord } from './queries.ts'
 import { phoneContext } from './service.ts'
@@ -19,7 +19,7 @@ const leaveQueue = prepareWrite('topups.leave_queue', { ids: 'uuid[]', now: 'tim
 /** Due top-ups without an attempt that may have been sent. The caller has locked their accounts. */
 const due = prepare('topups.due', { ids: 'uuid[]', at: 'timestamptz' }, 'pool', (orm, param) =>
   orm
-    .select({ topup: topups, earlier: sql<Earlier>`${sql.raw(earlierSql('topups.id'))}` })
+    .select({ topup: topups, earlier: sql<EarlierSends>`${sql.raw(earlierSendsSql('topups.id'))}` })
     .from(topups)
     .where(
       and(
@@ -34,7 +34,7 @@ const due = prepare('topups.due', { ids: 'uuid[]', at: 'timestamptz' }, 'pool', 
 
 type SendParts = Pick<Parts, 'logger' | 'rails' | 'vault'>
 
-const outgoingOf = (deps: SendParts, topup: TopupRecord, earlier: Earlier): Outgoing => {
+const outgoingOf = (deps: SendParts, topup: TopupRecord, earlier: EarlierSends): Outgoing => {
   const { id, amountMinor, currency, phoneCiphertext, phoneKeyId } = topup
   if (amountMinor === null || phoneCiphertext === null || phoneKeyId === null)
     throw new Error('a top-up without a phone is in the queue of prompts')

@@ -8,7 +8,7 @@ import { daysAfter } from '../../lib/clock.ts'
 import { found } from '../../lib/errors.ts'
 import { formatId, idPrefixes } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
-import { type AttemptRecord, attemptsOf, type Traced, traceByProviderName } from '../../modules/attempts/attempt.ts'
+import { type AttemptRecord, attemptsOf, type TracedSubject, traceByProviderName } from '../../modules/attempts/attempt.ts'
 import { listAllPayments, resolvePayment } from '../../modules/exceptions/resolve-payment.ts'
 import { nameOfOperator } from '../../modules/operators.ts'
 import { presentPayment } from '../../modules/payments/present.ts'
@@ -65,7 +65,7 @@ const adjust = async ({ deps: { db, config }, operator }: Console, args: Argumen
   return { ...only(await viewAdjustments(db, [adjustment])), replayed }
 }
 
-const presentTraced = ({ kind, id, accountId, status, rail, amountMinor, providerReceipt, createdAt }: Traced) => ({
+const presentTraced = ({ kind, id, accountId, status, rail, amountMinor, providerReceipt, createdAt }: TracedSubject) => ({
   kind,
   id: formatId(kind, id),
   account_id: formatId('account', accountId),

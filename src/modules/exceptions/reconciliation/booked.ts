@@ -3,7 +3,7 @@ import { type Db, statement } from '../../../db/client.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
-import { batchKeySql, isOlderThan, seedOf } from '../../payments/declared-losses.ts'
+import { batchKeySql, predatesLossSql, seedOf } from '../../payments/declared-losses.ts'
 import type { Booked } from './outcome-offers.ts'
 
 export type Period = { start: Date; end: Date }
@@ -26,7 +26,7 @@ const bookedStatement = statement('reconciliation.booked')`
    from payments p join beneficiaries b on b.id = p.beneficiary_id
      left join lateral (select id, reference, order_id, provider_conversation, created_at from rail_attempts where subject_id = p.id order by created_at desc limit 1) a on true
      left join lateral (select coalesce(p.execute_at, p.created_at) as at, min(l.noticed_at) as until from write_losses l
-       where a.id is null and p.status = 'unknown' and ${isOlderThan('l', 'p')} having count(*) > 0) lost on true
+       where a.id is null and p.status = 'unknown' and ${predatesLossSql('l', 'p')} having count(*) > 0) lost on true
    where p.rail = any($1::text[]) and (p.status = 'unknown' or (p.status in ${paidPaymentsSql} and (p.completed_at between $2 and $3
        or (p.provider_receipt is null and p.created_at <= $3 and p.completed_at >= $2))) or p.provider_receipt = any($4::text[]) or p.late_success_receipt = any($4::text[])
      or p.id in (select subject_id from rail_attempts where reference = any($5::text[]) and send = 1)

@@ -12,7 +12,7 @@ import type { Operator } from '../../operators.ts'
 import type { Parts } from '../../parts.ts'
 import { lockPaymentWithAccount } from '../../payments/queries.ts'
 import { settlePayments } from '../../payments/settle.ts'
-import { applyEvidence, openAttempt } from '../../sending/evidence.ts'
+import { applyEvidence, lockAttempt } from '../../sending/evidence.ts'
 import {
   acceptAll,
   closeAsEvidence,
@@ -92,8 +92,8 @@ const judgeDifference = async (tx: Tx, operator: Operator, difference: EvidenceD
       : { kind: 'succeeded', receipt, amountMinor }
   const source = { kind: 'operator', actor: operator } as const
   if (attemptId === null) return takeWithoutAttempt(tx, operator, subject.id, evidence)
-  const open = await openAttempt(tx, { id: attemptId, kind: subject.kind, subjectId: subject.id })
-  return only(await applyEvidence(tx, [{ open, evidence, source }]))
+  const locked = await lockAttempt(tx, { id: attemptId, kind: subject.kind, subjectId: subject.id })
+  return only(await applyEvidence(tx, [{ locked, evidence, source }]))
 }
 
 /** Books a difference as evidence and closes it, or notes why it stays open. */

@@ -31,7 +31,7 @@ import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
 import { withoutTrace } from '../../policies/present.ts'
 import { presentCreator } from '../../present-creator.ts'
 import type { BatchRow } from '../batch/queries.ts'
-import { isOlderThanLoss } from '../declared-losses.ts'
+import { predatesLatestLossSql } from '../declared-losses.ts'
 import { decisionOf } from '../present.ts'
 import type { PaymentRecord } from '../queries.ts'
 import { Approval, BatchSummary, PaymentSummary } from './schema.ts'
@@ -97,7 +97,7 @@ const selectionOf = (workspaceId: SQLWrapper) => ({
   /** The only accounts that the payment's policies allow to decide; null: every approver. */
   onlyApprovers: sql<Uuid[] | null>`${sql.raw(namedApproversSql(decidesNow))}`,
   /** Whether the payment was requested before a loss of writes, and so may already have been sent. */
-  olderThanLoss: sql<boolean>`${sql.raw(isOlderThanLoss('payments'))}`,
+  olderThanLoss: sql<boolean>`${sql.raw(predatesLatestLossSql('payments'))}`,
 })
 
 const select = (orm: QueryBuilder, workspaceId: SQLWrapper = payments.workspaceId) =>

@@ -22,7 +22,7 @@ import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import { presentWarning } from '../../policies/present.ts'
 import type { BatchRow } from '../batch/queries.ts'
 import type { PaymentRecord } from '../queries.ts'
-import type { Deciding } from '../request.ts'
+import type { DecisionParts } from '../request.ts'
 import { approvalMessage, type BatchLine, batchApprovalMessage, type CommonFacts, textVersion } from './message.ts'
 import { type ApprovalRow, approvalEvent, findApproval, firstPaymentSql } from './queries.ts'
 import { awaitedSeconds } from './renew.ts'
@@ -46,7 +46,7 @@ export const readRequestedBy = async (db: Db, { id }: Pick<PaymentRecord, 'id'>)
 
 /** A keyed digest, which binds the destination without revealing it. `account`: the account at a paybill, if any. */
 export const digestOf = (
-  { vault, derivations }: Pick<Deciding, 'derivations' | 'vault'>,
+  { vault, derivations }: Pick<DecisionParts, 'derivations' | 'vault'>,
   nonce: string,
   payee: typeof beneficiaries.$inferSelect,
   account: string | null = null,
@@ -114,7 +114,7 @@ const request = async (tx: Tx, config: Config, requested: Requested): Promise<vo
 
 export const requestApproval = async (
   tx: Tx,
-  deps: Deciding,
+  deps: DecisionParts,
   { payment, decision, mandate }: { payment: PaymentRecord; decision: Decision; mandate: PaymentMandate | null },
   initiatingGrantId: Uuid | null,
 ): Promise<void> => {
@@ -154,7 +154,7 @@ export const requestApproval = async (
 /** Creates the one approval of a batch, whose row and payments are already written. */
 export const requestBatchApproval = async (
   tx: Tx,
-  { config, rails }: Pick<Deciding, 'config' | 'rails'>,
+  { config, rails }: Pick<DecisionParts, 'config' | 'rails'>,
   {
     principal,
     batch,

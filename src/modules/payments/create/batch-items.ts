@@ -13,7 +13,7 @@ import type { Sealing } from '../../beneficiaries/service.ts'
 import type { BatchItem } from '../batch/schema.ts'
 import type { BatchRequest } from '../request.ts'
 import type { CreatePayment } from '../schema.ts'
-import { confirmDuplicates, type OfBatch } from './preconditions.ts'
+import { confirmDuplicates, type BatchItemContext } from './preconditions.ts'
 
 export type Fault = { index: number; refusal: Refusal }
 
@@ -154,7 +154,7 @@ export const refusalForItems = (
 }
 
 /** `index`: in the request. `isNew`: created with the item. `otherName`: the item's name for its beneficiary, if different. */
-export type KnownItem = { index: number; input: CreatePayment; isNew: boolean } & Pick<OfBatch, 'otherName'>
+export type KnownItem = { index: number; input: CreatePayment; isNew: boolean } & Pick<BatchItemContext, 'otherName'>
 
 const wellFormed = ({ input }: BatchRequest): { index: number; item: BatchItem }[] =>
   input.items.flatMap((entry, index) => ('item' in entry ? [{ index, item: entry.item }] : []))

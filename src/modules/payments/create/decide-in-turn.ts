@@ -10,7 +10,7 @@ import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import { applicablePolicies } from '../../../policy/findings.ts'
 import type { EarlierPayment, PayeePast, Periods } from '../../../policy/types.ts'
 import { loadMandate, type PaymentMandate } from '../../mandates/for-payments.ts'
-import { paidBy, readPast, unknownPast } from '../evaluation/context.ts'
+import { resolvePaybillAccount, readPast, unknownPast } from '../evaluation/context.ts'
 import { type LockedState, readState, type StateQuery } from '../evaluation/state.ts'
 import {
   type Accepted,
@@ -64,7 +64,7 @@ const readRepeated = async (tx: Tx, requests: readonly DecisionRequest[]): Promi
 const duplicateKeyOf = (state: LockedState, { input }: DecisionRequest): string => {
   const beneficiary = state.beneficiaries.get(input.beneficiary_id)
   const reference = beneficiary?.accountReference ?? input.account_reference ?? null
-  const payeeId = beneficiary && paidBy(beneficiary, reference).payeeId
+  const payeeId = beneficiary && resolvePaybillAccount(beneficiary, reference).payeeId
   return [payeeId, input.amount_minor, reference === null ? null : referenceKey(reference)].join(' ')
 }
 
@@ -140,7 +140,7 @@ export const decideInTurn = (
   deployment: Deployment,
   { request, principal, index, at, isDue = false }: Turn,
 ): Accepted | Refused => {
-  const { input, ofBatch } = request
+  const { input, batchItem } = request
   const mandate = input.mandate_id ? mandates.get(keyIn(principal.workspace.id, input.mandate_id)) : null
   if (mandate === undefined) return { refusal: notFound('mandate_id') }
   const { duplicate_of: repeats } = input
@@ -154,7 +154,7 @@ export const decideInTurn = (
   if ('payment' in decided) {
     const { id: paymentId, createdAt } = decided.payment
     const isUnknown = earlier?.isUnknown ?? false
-    accepted.set(duplicateKey, { paymentId, createdAt, isUnknown, ...(ofBatch && { listIndex: ofBatch.index }) })
+    accepted.set(duplicateKey, { paymentId, createdAt, isUnknown, ...(batchItem && { listIndex: batchItem.index }) })
     if (!isDue && !input.execute_at) countAccepted(state, decided)
   }
   return decided

@@ -21,7 +21,7 @@ import { contextOf, evaluationOf, type PaymentContext } from '../evaluation/cont
 import { addUsage, familyDay, type LockedState, type PaidTo } from '../evaluation/state.ts'
 import type { PaymentRecord } from '../queries.ts'
 import type { CreatePayment } from '../schema.ts'
-import { checkBalance, checkDueTime, checkPreconditions, checkRailRules, denialOf, type OfBatch } from './preconditions.ts'
+import { checkBalance, checkDueTime, checkPreconditions, checkRailRules, denialOf, type BatchItemContext } from './preconditions.ts'
 
 /** The locked state with the spendable balances. Each accepted payment changes the balances and the usage. */
 export type SpendingState = LockedState & { balances: Map<Uuid, Balance> }
@@ -36,7 +36,7 @@ export type DecisionRequest = {
   mandateSignature: MandateSignatureStatus
   once?: Pick<Once, 'key' | 'bodyHash'> | null
   traceparent?: string | null
-  ofBatch?: OfBatch | undefined
+  batchItem?: BatchItemContext | undefined
   /** Due time of a scheduled payment. */
   madeAt?: Date
   /** Fee of a scheduled payment, set at its creation; null: none. */
@@ -59,8 +59,8 @@ export type Accepted = {
 /** `denied`: a rule refused the payment. Set for the audit log. */
 export type Refused = { refusal: Refusal; denied?: { decision: Decision; payee: string; amountMinor: Minor } }
 
-type Prepared = { context: PaymentContext; evaluation: Evaluation }
-type Terms = Prepared & { decision: Decision; at: Date; currency: string; feeMinor: Minor }
+type PreparedEvaluation = { context: PaymentContext; evaluation: Evaluation }
+type DecidedTerms = PreparedEvaluation & { decision: Decision; at: Date; currency: string; feeMinor: Minor }
 
 export const holdIds = (feeMinor: Minor | null) => ({
   holdTransferId: newId(),
@@ -70,7 +70,7 @@ export const holdIds = (feeMinor: Minor | null) => ({
 /** Columns that only a batch or a later change sets are null at first. */
 const nulls = nullsOf(payments)
 
-const recordOf = ({ principal, input, traceparent, once }: LoadedRequest, terms: Terms): PaymentRecord => {
+const recordOf = ({ principal, input, traceparent, once }: LoadedRequest, terms: DecidedTerms): PaymentRecord => {
   const { evaluation, decision, context, at, currency, feeMinor } = terms
   const needsApproval = decision.outcome === 'require_approval'
   const executeAt = input.execute_at ?? null
@@ -157,9 +157,9 @@ export const prepareEvaluation = (
   request: LoadedRequest,
   at: Date,
   { config }: Pick<Deployment, 'config'>,
-): Prepared => {
+): PreparedEvaluation => {
   const windowSeconds = config.DUPLICATE_WINDOW_SECONDS
-  const { principal, input, mandate, mandateSignature, ofBatch } = request
+  const { principal, input, mandate, mandateSignature, batchItem } = request
   const { earlier, typicalAmountMinor } = request.past
   const { workspace, grant, accountId: initiatorAccountId } = principal
   const dueAt = input.execute_at ?? at
@@ -177,12 +177,12 @@ export const prepareEvaluation = (
     earlier,
     amountMinor: input.amount_minor,
     paymentType: input.payment_type ?? rail,
-    ...(ofBatch?.otherName && { otherName: ofBatch.otherName }),
+    ...(batchItem?.otherName && { otherName: batchItem.otherName }),
     // A confirmation covers only the earlier payment that it names.
-    duplicateIsIntended: ofBatch?.duplicatesIntended ?? (earlier !== null && input.duplicate_of === earlier.paymentId),
-    onDuplicate: ofBatch ? ('confirm' as const) : (input.on_duplicate ?? null),
-    ...(ofBatch?.listTotals && { listTotals: ofBatch.listTotals }),
-    duplicateWindowSeconds: ofBatch ? Math.max(windowSeconds, minBatchWindowSeconds) : windowSeconds,
+    duplicateIsIntended: batchItem?.duplicatesIntended ?? (earlier !== null && input.duplicate_of === earlier.paymentId),
+    onDuplicate: batchItem ? ('confirm' as const) : (input.on_duplicate ?? null),
+    ...(batchItem?.listTotals && { listTotals: batchItem.listTotals }),
+    duplicateWindowSeconds: batchItem ? Math.max(windowSeconds, minBatchWindowSeconds) : windowSeconds,
   }
   // Several requests may name one mandate, each with its own answer. A freeze may have come after that answer.
   const rules = mandate && { ...mandate.rules, ...(mandateSignature !== 'holds' && { standing: mandateSignature }) }
@@ -190,7 +190,7 @@ export const prepareEvaluation = (
 }
 
 /** The policy engine's input. Throws if something other than a spending rule refuses the payment. */
-export const checkedEvaluation = (state: LockedState, request: LoadedRequest, at: Date, deployment: Deployment): Prepared => {
+export const checkedEvaluation = (state: LockedState, request: LoadedRequest, at: Date, deployment: Deployment): PreparedEvaluation => {
   const prepared = prepareEvaluation(state, request, at, deployment)
   const { context, evaluation } = prepared
   checkPreconditions(context, request.principal)
@@ -206,14 +206,14 @@ export const decidePayment = (
   at: Date,
   deployment: Deployment,
 ): Accepted | Refused => {
-  const { principal, input, mandate, past, ofBatch } = request
+  const { principal, input, mandate, past, batchItem } = request
   const currency = deployment.config.CURRENCY
   const { context, evaluation } = checkedEvaluation(state, request, at, deployment)
   const decision = evaluate(evaluation)
   const { amount_minor: amountMinor, execute_at: executeAt } = input
   if (decision.outcome === 'deny')
     return {
-      refusal: denialOf(decision, { earlier: past.earlier, ofBatch, currency }),
+      refusal: denialOf(decision, { earlier: past.earlier, batchItem, currency }),
       denied: { decision, payee: context.beneficiary.displayName, amountMinor },
     }
   const available = state.balances.get(principal.workspace.balanceAccountId)?.availableMinor ?? 0n

@@ -27,14 +27,14 @@ import { leafVersion, rootOfLeaves } from '../batch/leaf-rules.ts'
 import { type BatchRow, presentBatch } from '../batch/queries.ts'
 import type { PaymentBatchPreview } from '../batch/schema.ts'
 import { approversUnder } from '../evaluation/context.ts'
-import type { BatchQueue, BatchRequest, CreatedPayment, Deciding, Refusals } from '../request.ts'
+import type { BatchQueue, BatchRequest, CreatedPayment, DecisionParts, Refusals } from '../request.ts'
 import { type Fault, formFaults, itemsById, type KnownItem, nameItems, namesPayees, refusalForItems } from './batch-items.ts'
 import { lineOf, type PayeeRow, payeesOf } from './batch-lines.ts'
 import { presentPreview } from './batch-preview.ts'
 import type { Accepted, DecisionRequest } from './decide.ts'
 import { batchTotalsByRule, type DecisionState, decideInTurn, readDecisionState } from './decide-in-turn.ts'
-import { checkDueTime, type OfBatch } from './preconditions.ts'
-import { writePayments, writtenOut } from './write.ts'
+import { checkDueTime, type BatchItemContext } from './preconditions.ts'
+import { writePayments, serialize } from './write.ts'
 
 const batchKeys = recordKeys('payment_batches', {
   path: '/v1/payment-batches',
@@ -42,13 +42,13 @@ const batchKeys = recordKeys('payment_batches', {
   permission: 'payment.read',
 })
 
-type State = {
+type BatchState = {
   items: readonly KnownItem[]
-  requests: readonly (DecisionRequest & { ofBatch: OfBatch })[]
+  requests: readonly (DecisionRequest & { batchItem: BatchItemContext })[]
   decisionState: DecisionState
   payees: ReadonlyMap<Uuid, PayeeRow>
 }
-type Decided = {
+type DecidedBatch = {
   batch: BatchRow & { status: PaymentBatchPreview['status'] }
   accepted: Accepted[]
   lines: BatchLine[]
@@ -73,7 +73,7 @@ const approvalNeeds = (accepted: readonly Accepted[]) => {
 const refusalForMissingApprovers = (
   { state }: DecisionState,
   payment: Accepted['payment'],
-  needs: Decided['needs'],
+  needs: DecidedBatch['needs'],
 ): Refusal | null => {
   const { workspaceId, currency } = payment
   const workspace = assertPresent(state.workspaces.get(workspaceId), 'a payment has no workspace')
@@ -87,15 +87,15 @@ const refusalForMissingApprovers = (
 
 /** Makes the batch's row, and completes its payments, which start or wait together. */
 const composeBatch = async (
-  deps: Deciding,
+  deps: DecisionParts,
   { input, once, rows }: BatchRequest,
   {
     accepted,
     first,
     payees,
     needs,
-  }: Pick<Decided, 'accepted' | 'needs'> & Pick<State, 'payees'> & { first: Accepted['payment'] },
-): Promise<Decided> => {
+  }: Pick<DecidedBatch, 'accepted' | 'needs'> & Pick<BatchState, 'payees'> & { first: Accepted['payment'] },
+): Promise<DecidedBatch> => {
   const nonce = randomBytes(16).toString('hex')
   const lines = await mapInChunks(accepted, (item, index) => lineOf(deps, item, { payees, nonce, index }))
   const batchId = newId()
@@ -103,7 +103,7 @@ const composeBatch = async (
   const { workspaceId, accountId, currency, executeAt, initiatorAccountId, grantId, createdAt, updatedAt } = first
   const approvalId = needs && newId()
   const status = executeAt ? 'scheduled' : approvalId ? 'pending_approval' : 'processing'
-  const batch: Decided['batch'] = {
+  const batch: DecidedBatch['batch'] = {
     workspaceId,
     accountId,
     currency,
@@ -143,17 +143,17 @@ const composeBatch = async (
 
 /** Decides all items in order, each with the usage of the earlier ones. Reports every item that cannot be paid. */
 const decideItems = async (
-  deps: Deciding,
+  deps: DecisionParts,
   request: BatchRequest,
-  { principal, state, at, knownFaults }: { principal: Principal; state: State; at: Date; knownFaults: readonly Fault[] },
-): Promise<Decided | { faults: Fault[]; denied: number; batchRefusal?: Refusal }> => {
+  { principal, state, at, knownFaults }: { principal: Principal; state: BatchState; at: Date; knownFaults: readonly Fault[] },
+): Promise<DecidedBatch | { faults: Fault[]; denied: number; batchRefusal?: Refusal }> => {
   const { decisionState, requests, payees } = state
   const listTotals = await batchTotalsByRule(decisionState, deps, { requests, principal, at })
   const decided = await mapInChunks(requests, (one, index) => {
-    const item = { ...one, ofBatch: { ...one.ofBatch, listTotals } }
+    const item = { ...one, batchItem: { ...one.batchItem, listTotals } }
     return decideInTurn(decisionState, deps, { request: item, principal, index, at })
   })
-  const faults = requests.flatMap(({ input, ofBatch: { index } }, position): Fault[] => {
+  const faults = requests.flatMap(({ input, batchItem: { index } }, position): Fault[] => {
     const one = decided[position]
     if (!one || !('refusal' in one)) return []
     const name = payees.get(input.beneficiary_id)?.displayName ?? ''
@@ -171,15 +171,15 @@ const decideItems = async (
 
 const writeBatch = async (
   tx: Tx,
-  deps: Deciding,
-  { decisionState }: State,
+  deps: DecisionParts,
+  { decisionState }: BatchState,
   principal: Principal,
-  decided: Decided,
+  decided: DecidedBatch,
 ): Promise<string> => {
   const { batch, accepted, lines, nonce, needs } = decided
   const snapshot = presentBatch({ batch, counts: { [accepted[0]?.payment.status ?? 'processing']: accepted.length } })
   insertRow(tx, paymentBatches, { ...batch, snapshot })
-  const written = await mapInChunks(accepted, (one) => writtenOut(one, principal))
+  const written = await mapInChunks(accepted, (one) => serialize(one, principal))
   await writePayments(tx, deps, written, decisionState.state)
   const { accountId, workspaceId } = batch
   audit(tx, principal, 'payment_batch.create', {
@@ -199,22 +199,22 @@ const writeBatch = async (
 }
 
 /** Reads the state of the items. Sent with the locks, or after new beneficiaries have been created. */
-const readItems = async (tx: Tx, clock: Clock, request: BatchRequest, items: readonly KnownItem[]): Promise<State> => {
+const readItems = async (tx: Tx, clock: Clock, request: BatchRequest, items: readonly KnownItem[]): Promise<BatchState> => {
   const { principal, traceparent } = request
   // A dry run accepts duplicates, so that its preview lists all of them.
   const duplicatesIntended = request.dryRun || (request.input.duplicates_intended ?? false)
-  const requests = items.map(({ input, index, otherName }): State['requests'][number] => {
-    const ofBatch = { duplicatesIntended, index, rows: request.rows, ...(otherName && { otherName }) }
-    return { principal, input, mandateSignature: 'holds', traceparent, ofBatch }
+  const requests = items.map(({ input, index, otherName }): BatchState['requests'][number] => {
+    const batchItem = { duplicatesIntended, index, rows: request.rows, ...(otherName && { otherName }) }
+    return { principal, input, mandateSignature: 'holds', traceparent, batchItem }
   })
   const ids = [...new Set(items.map(({ input }) => input.beneficiary_id))]
   const [decisionState, payees] = await Promise.all([readDecisionState(tx, clock, requests), tx.run(payeesOf, { ids })])
   return { items, requests, decisionState, payees: new Map(payees.map((payee) => [payee.id, payee])) }
 }
 
-const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Outcome<Answered<RecordAnswer>>[]> => {
+const createBatch = (tx: Tx, deps: DecisionParts, request: BatchRequest): Promise<Outcome<Answered<RecordAnswer>>[]> => {
   const naming = namesPayees(request)
-  return writeAll<BatchRequest, Principal, State | null, RecordAnswer>(tx, [request], true, {
+  return writeAll<BatchRequest, Principal, BatchState | null, RecordAnswer>(tx, [request], true, {
     keys: batchKeys,
     read: async (tx) => (naming ? null : readItems(tx, deps.clock, request, itemsById(request))),
     decide: async (tx, read, _request, principal) => {
@@ -259,7 +259,7 @@ const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Out
 }
 
 /** Each batch has its own transaction, because it locks its account for longer. Single payments wait their turn at the lock. */
-export const createBatchQueue = (deps: Deciding & Pick<Parts, 'db' | 'logger'>): BatchQueue =>
+export const createBatchQueue = (deps: DecisionParts & Pick<Parts, 'db' | 'logger'>): BatchQueue =>
   createAccountQueue({
     name: 'payment batches',
     logger: deps.logger,

@@ -16,18 +16,18 @@ import type { PaymentContext } from '../evaluation/context.ts'
 type Terms = Pick<PaymentFacts, 'amountMinor' | 'paymentType'>
 
 /** At a paybill, the reference names the paid account. If the beneficiary fixes the account, a payment cannot choose another. */
-const referenceProblem = ({ beneficiary, namedReference: named }: PaymentContext): string | undefined => {
-  const { accountReference: account } = payouts[beneficiary.rail]
+const referenceProblem = ({ beneficiary, namedReference: given }: PaymentContext): string | undefined => {
+  const { accountReference: railRule } = payouts[beneficiary.rail]
   const { accountReference: fixed, accountReferenceRequired, takesAnyReference } = beneficiary
   if (fixed !== null)
-    return named === null || referenceKey(named) === referenceKey(fixed)
+    return given === null || referenceKey(given) === referenceKey(fixed)
       ? undefined
       : `is fixed to ${fixed} for this beneficiary: leave it out, or create another beneficiary`
-  if (named === null) return accountReferenceRequired ? 'is required by this beneficiary' : undefined
-  if (account === null) return undefined
+  if (given === null) return accountReferenceRequired ? 'is required by this beneficiary' : undefined
+  if (railRule === null) return undefined
   if (!takesAnyReference)
     return 'is not taken by this beneficiary: create one with a fixed account_reference, or with account_reference_required for changing ones'
-  return account.form.test(named) ? undefined : account.problem
+  return railRule.form.test(given) ? undefined : railRule.problem
 }
 
 /** Refuses a payment that the rail cannot process, before any limit is checked. */
@@ -100,7 +100,7 @@ export const checkBalance = (
   })
 }
 
-export type OfBatch = Pick<Evaluation, 'listTotals'> &
+export type BatchItemContext = Pick<Evaluation, 'listTotals'> &
   Pick<PaymentFacts, 'otherName'> & {
     duplicatesIntended: boolean
     index: number
@@ -112,17 +112,17 @@ export type OfBatch = Pick<Evaluation, 'listTotals'> &
 export const confirmDuplicates = (rows: readonly number[] | null): string =>
   rows ? 'add ?duplicates_intended=true to the address' : 'send "duplicates_intended": true'
 
-const possibleDuplicate = ({ paymentId, createdAt, listIndex }: EarlierPayment, ofBatch: OfBatch | undefined): Refusal => {
-  if (ofBatch && listIndex !== undefined) {
-    const row = ofBatch.rows?.[listIndex]
+const duplicateConflict = ({ paymentId, createdAt, listIndex }: EarlierPayment, batchItem: BatchItemContext | undefined): Refusal => {
+  if (batchItem && listIndex !== undefined) {
+    const row = batchItem.rows?.[listIndex]
     return conflict(
-      `This looks like ${row === undefined ? `item ${listIndex}` : `row ${row}`} of the same list: the same beneficiary, amount and reference. If both are meant, ${confirmDuplicates(ofBatch.rows)}.`,
+      `This looks like ${row === undefined ? `item ${listIndex}` : `row ${row}`} of the same list: the same beneficiary, amount and reference. If both are meant, ${confirmDuplicates(batchItem.rows)}.`,
       'possible_duplicate',
       { same_as_index: listIndex, ...(row !== undefined && { same_as_row: row }) },
     )
   }
   const id = formatId('payment', paymentId)
-  const meant = ofBatch ? confirmDuplicates(ofBatch.rows) : `send "duplicate_of": "${id}"`
+  const meant = batchItem ? confirmDuplicates(batchItem.rows) : `send "duplicate_of": "${id}"`
   return conflict(
     `This looks like payment ${id} of ${isoTime(createdAt)}: the same beneficiary, amount and reference. No second payment was made. If a second payment is meant, ${meant}.`,
     'possible_duplicate',
@@ -132,10 +132,10 @@ const possibleDuplicate = ({ paymentId, createdAt, listIndex }: EarlierPayment, 
 
 export const denialOf = (
   decision: Decision,
-  { earlier, ofBatch, currency }: { earlier: EarlierPayment | null; ofBatch: OfBatch | undefined; currency: string },
+  { earlier, batchItem, currency }: { earlier: EarlierPayment | null; batchItem: BatchItemContext | undefined; currency: string },
 ): Refusal =>
   earlier && onlyUnconfirmedDuplicate(decision)
-    ? possibleDuplicate(earlier, ofBatch)
+    ? duplicateConflict(earlier, batchItem)
     : new Refusal('policy_denied', {
         message: explain(decision, currency),
         details: { decision: presentDecision(decision, currency) },

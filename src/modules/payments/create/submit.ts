@@ -7,9 +7,9 @@ import { keyUserOf, recordKeys } from '../../../queue/record-keys.ts'
 import { writeAll } from '../../../queue/write-path.ts'
 import { checkMandateSignature } from '../../mandates/for-payments.ts'
 import type { Parts } from '../../parts.ts'
-import type { CreatedPayment, Deciding, Deps, PaymentQueue, PaymentRequest } from '../request.ts'
+import type { CreatedPayment, DecisionParts, Deps, PaymentQueue, PaymentRequest } from '../request.ts'
 import { type DecisionState, decideInTurn, readDecisionState } from './decide-in-turn.ts'
-import { auditDenial, type Written, writePayments, writtenOut } from './write.ts'
+import { auditDenial, type Written, writePayments, serialize } from './write.ts'
 
 const paymentKeys = recordKeys('payments', { path: '/v1/payments', kind: 'payment', permission: 'payment.read' })
 
@@ -19,7 +19,7 @@ const paymentKeys = recordKeys('payments', { path: '/v1/payments', kind: 'paymen
  */
 const createPayments = (
   tx: Tx,
-  deps: Deciding,
+  deps: DecisionParts,
   requests: readonly PaymentRequest[],
   wait: boolean,
 ): Promise<Outcome<CreatedPayment>[]> => {
@@ -34,7 +34,7 @@ const createPayments = (
         return decided.refusal
       }
       const { payment } = decided
-      const written = writtenOut(decided, principal)
+      const written = serialize(decided, principal)
       accepted.push(written)
       return { id: payment.id, text: written.text, by: keyUserOf(principal), status: payment.status }
     },
@@ -43,7 +43,7 @@ const createPayments = (
 }
 
 /** Decides a request at once if the account is idle. Requests that arrive meanwhile form a group, each with its own answer. */
-export const createPaymentQueue = (deps: Deciding & Pick<Parts, 'db' | 'logger'>): PaymentQueue =>
+export const createPaymentQueue = (deps: DecisionParts & Pick<Parts, 'db' | 'logger'>): PaymentQueue =>
   createAccountQueue({
     name: 'payments',
     logger: deps.logger,

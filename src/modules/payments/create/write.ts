@@ -15,13 +15,13 @@ import { requestApproval } from '../approvals/request.ts'
 import { wakeForPayments } from '../change.ts'
 import { chargeCounters } from '../evaluation/counters.ts'
 import { presentPayment } from '../present.ts'
-import type { Deciding } from '../request.ts'
+import type { DecisionParts } from '../request.ts'
 import type { Accepted, Refused, SpendingState } from './decide.ts'
 
 /** `text`: the payment's JSON in the API's form. `packed`: its compressed copy, shared with events and the idempotency key. */
 export type Written = Accepted & { principal: Principal; text: string; packed: Buffer }
 
-export const writtenOut = (accepted: Accepted, principal: Principal): Written => {
+export const serialize = (accepted: Accepted, principal: Principal): Written => {
   const text = JSON.stringify(presentPayment(accepted.payment))
   return { ...accepted, principal, text, packed: pack('record', text) }
 }
@@ -69,12 +69,12 @@ const holdsOf = (accepted: readonly Accepted[], state: SpendingState): Hold[] =>
 export const holdDuePayments = async (tx: Tx, accepted: readonly Accepted[], state: SpendingState): Promise<NewEvent[]> => {
   const rows = accepted.map(({ payment }) => payment)
   if (rows.length === 0) return []
-  const asked = rows.filter(({ snapshot }) => snapshot.due_decision)
+  const awaitingApproval = rows.filter(({ snapshot }) => snapshot.due_decision)
   await Promise.all([
     holdAll(tx, holdsOf(accepted, state)),
     chargeCounters(tx, accepted),
     updateRows(tx, payments, ['holdTransferId', 'feeHoldTransferId', 'countedDay', 'payeeId', 'approvalId'], rows),
-    updateRows(tx, payments, ['snapshot'], asked),
+    updateRows(tx, payments, ['snapshot'], awaitingApproval),
   ])
   return balanceEvents([...new Set(rows.map(({ accountId }) => accountId))], state)
 }
@@ -92,7 +92,7 @@ export const auditDenial = (
 /** One query per table and chunk. Deferred queries are sent with the commit, which fails if one of them fails. */
 export const writePayments = async (
   tx: Tx,
-  deps: Deciding,
+  deps: DecisionParts,
   accepted: readonly Written[],
   state: SpendingState,
 ): Promise<void> => {

@@ -41,7 +41,7 @@ export const holdsApprovals = ({ signed, signers, approvers, required }: Authori
 
 const origin = grantBehind('p', 'a.initiating_grant_id')
 
-const read = statement('payments.authority', 'record')`
+const authorityStatement = statement('payments.authority', 'record')`
   select p.id, array_remove(g.ancestor_ids || g.id, null) as lineage, ${origin} as origin, ${mayStillRequest('p')} as requested,
      case when r.status <> 'active' then 'account'
        when not r.payments_enabled then 'payments'
@@ -63,7 +63,7 @@ const read = statement('payments.authority', 'record')`
 
 /** Reads the current authority behind payments. Lock the owning accounts before acting on it: most changes of authority do. */
 export const readAuthority = async (db: Db, payments: readonly { id: Uuid }[]): Promise<(paymentId: Uuid) => Authority> => {
-  const rows = await db.query<Authority & { id: Uuid }>(read, [payments.map(({ id }) => id)])
+  const rows = await db.query<Authority & { id: Uuid }>(authorityStatement, [payments.map(({ id }) => id)])
   const byId = new Map(rows.map((row) => [row.id, row]))
   return (paymentId) => assertPresent(byId.get(paymentId), 'a payment that must exist is missing')
 }
@@ -72,7 +72,7 @@ export const readAuthority = async (db: Db, payments: readonly { id: Uuid }[]): 
 export type ChainAnswers = ReadonlyMap<Uuid, ChainAnswer>
 
 /** The authority without the contract wallets' approvals that their chains did not confirm. */
-export const confirmedBy = (authority: Authority, answers: ChainAnswers): Authority => {
+export const withoutUnconfirmed = (authority: Authority, answers: ChainAnswers): Authority => {
   const { approvers, signers, contractDecisions, contractSigners } = authority
   const unconfirmed = contractSigners.filter((_, index) => answers.get(contractDecisions[index] ?? '') !== 'valid')
   const holds = (accountId: Uuid) => !unconfirmed.includes(accountId)

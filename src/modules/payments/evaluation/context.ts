@@ -36,7 +36,7 @@ const looksTheSame = (payment: string): string =>
           and ${referenceKeySql(`${payment}.account_reference`)} is not distinct from ${referenceKeySql(reference)}`
 
 // One plan serves arrays of any length, so `offset 0` forces a separate lookup for each row, as in `payments.state`.
-const read = statement('payments.past', 'record')`
+const pastStatement = statement('payments.past', 'record')`
   select r.n::int, p.id as "paymentId", p.created_at as "createdAt", p.is_unknown as "isUnknown",
      ${lastPaidSql({ payee: 'own', rail: 'b.payment_rail', reference })} as "lastPaid"
    from unnest($1::uuid[], $2::bigint[], $3::text[], $4::timestamptz[]) with ordinality as r(beneficiary, amount, reference, since, n)
@@ -73,11 +73,11 @@ export const readPast = async (db: Db, requests: readonly Lookalike[], at: Date)
   const since = secondsAfter(at, -longestWindowSeconds)
   // Equal items of a batch are looked up once, because each lookup would read all equal items of an earlier batch.
   const distinct = new Map(requests.map((request) => [requestKeyOf(request), request]))
-  const [keys, asked] = [[...distinct.keys()], [...distinct.values()]]
-  const rows = await db.query<Row>(read, [
-    ...fieldsOf(asked, 'beneficiary_id', 'amount_minor'),
-    asked.map(({ account_reference: reference }) => reference ?? null),
-    asked.map(() => since),
+  const [keys, lookups] = [[...distinct.keys()], [...distinct.values()]]
+  const rows = await db.query<Row>(pastStatement, [
+    ...fieldsOf(lookups, 'beneficiary_id', 'amount_minor'),
+    lookups.map(({ account_reference: reference }) => reference ?? null),
+    lookups.map(() => since),
   ])
   const past = new Map<string | undefined, PayeePast>()
   for (const { n, paymentId, createdAt, isUnknown, lastPaid } of rows) {
@@ -100,7 +100,7 @@ export type PaymentContext = Pick<Evaluation, 'policies' | 'unapproved' | 'perio
 }
 
 /** For an account at a paybill, returns the account's own payee, if there is one, so that its limits and freezes apply. */
-export const paidBy = (beneficiary: BeneficiaryState, accountReference: string | null): BeneficiaryState => {
+export const resolvePaybillAccount = (beneficiary: BeneficiaryState, accountReference: string | null): BeneficiaryState => {
   if (accountReference === null || !beneficiary.takesAnyReference) return beneficiary
   const key = referenceKey(accountReference)
   const account = beneficiary.accounts.find((candidate) => candidate.referenceKey === key)
@@ -124,7 +124,7 @@ export const contextOf = (
   const holder = workspace && state.holders.get(workspace.balanceAccountId)
   const named = state.beneficiaries.get(beneficiaryId)
   if (!workspace || !holder || named?.workspaceId !== workspaceId) return undefined
-  const beneficiary = paidBy(named, accountReference)
+  const beneficiary = resolvePaybillAccount(named, accountReference)
   const used = (id: Uuid, period: 'day' | 'month' | 'total', start: string | null): Minor =>
     withoutUsage ? 0n : (state.usage.get(usageKey(id, period, start)) ?? 0n)
   const usageOf = (id: Uuid): Usage => ({
@@ -157,17 +157,17 @@ export const approversUnder = ({ approvers }: WorkspaceState, policies: readonly
 }
 
 /** The part of a decision's input that comes from the request instead of the state. */
-type Requested = Pick<PaymentFacts, 'initiatorAccountId' | 'amountMinor' | 'paymentType' | 'at' | 'otherName'> &
+type RequestInput = Pick<PaymentFacts, 'initiatorAccountId' | 'amountMinor' | 'paymentType' | 'at' | 'otherName'> &
   Pick<PayeeFacts, 'typicalAmountMinor'> &
   Pick<Evaluation, 'earlier' | 'duplicateIsIntended' | 'onDuplicate' | 'duplicateWindowSeconds' | 'listTotals'>
 
 /** Input of the decision engine. The field order matches the dictionary with which `pack` compresses the stored input. */
 export const evaluationOf = (
   { workspace, holder, beneficiary, lineage, grants, policies, periods, unapproved }: PaymentContext,
-  { typicalAmountMinor, amountMinor, paymentType, initiatorAccountId, at, otherName, ...asked }: Requested,
+  { typicalAmountMinor, amountMinor, paymentType, initiatorAccountId, at, otherName, ...checks }: RequestInput,
   mandate: MandateRules | null,
 ): Evaluation => {
-  const { earlier, duplicateIsIntended, onDuplicate, listTotals, duplicateWindowSeconds } = asked
+  const { earlier, duplicateIsIntended, onDuplicate, listTotals, duplicateWindowSeconds } = checks
   const { wholeUnits, minMinor, maxMinor } = payouts[beneficiary.rail].limits
   const payment: PaymentFacts = {
     amountMinor,

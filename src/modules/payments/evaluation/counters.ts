@@ -10,16 +10,16 @@ import { everyPayee, isInTotal, noGrant, policiesOf, totalStart } from '../../..
 import type { Charge } from '../../../policy/types.ts'
 import type { PaymentRecord } from '../queries.ts'
 
-export type Counted = { payment: PaymentRecord; charges: readonly Charge[] }
+export type ChargedPayment = { payment: PaymentRecord; charges: readonly Charge[] }
 
-const addedBy = (key: string): string => `on conflict (${key}) do update
+const addOnConflict = (key: string): string => `on conflict (${key}) do update
      set used_minor = t.used_minor + excluded.used_minor, payments = t.payments + excluded.payments`
 
-const oneCounter = addedBy('subject_id, period, period_start, account_id')
-const oneTotal = addedBy('workspace_id, day, payee_id, rail, payment_type, grant_id, account_id')
+const oneCounter = addOnConflict('subject_id, period, period_start, account_id')
+const oneTotal = addOnConflict('workspace_id, day, payee_id, rail, payment_type, grant_id, account_id')
 
 /** The counters of the payments in `$1` and, below, their totals, derived from the payment rows alone. */
-const chargesOf = `
+const chargesSql = `
   select s.subject, s.id, k.period, k.start, sum(p.amount_minor)::bigint as minor, count(*) as payments from payments p
   cross join lateral (
     select 'grant' as subject, one.id, one.total_seeded_at is not null as in_total
@@ -33,20 +33,20 @@ const chargesOf = `
     ('day', p.counted_day), ('month', date_trunc('month', p.counted_day)::date), ('total', date '${totalStart}')) as k(period, start)
     on case when k.period = 'total' then s.in_total else s.subject <> 'mandate' end
   where p.id = any($1::uuid[]) group by 1, 2, 3, 4`
-const totalsOf = `
+const totalsSql = `
   select p.workspace_id, (select ${balanceAccountSql('w')} from workspaces w where w.id = p.workspace_id) as account_id, p.counted_day as day, payee, coalesce(p.grant_id, '${noGrant}') as grant_id, p.rail, p.payment_type, sum(p.amount_minor)::bigint as minor, count(*) as payments
   from payments p cross join unnest(array[p.payee_id, '${everyPayee}'::uuid]) as payee where p.id = any($1::uuid[]) group by 1, 2, 3, 4, 5, 6, 7`
 
 const release = statement('counters.release')`
   update usage_counters c set used_minor = c.used_minor - own.minor, payments = c.payments - own.payments
-   from (${chargesOf}) as own where c.subject_id = own.id and c.period = own.period and c.period_start = own.start`
+   from (${chargesSql}) as own where c.subject_id = own.id and c.period = own.period and c.period_start = own.start`
 const releaseTotals = statement('counters.release_totals')`
   update spending_totals t set used_minor = t.used_minor - own.minor, payments = t.payments - own.payments
-   from (${totalsOf}) as own
+   from (${totalsSql}) as own
    where (t.workspace_id, t.day, t.payee_id, t.grant_id, t.rail, t.payment_type, t.account_id)
      = (own.workspace_id, own.day, own.payee, own.grant_id, own.rail, own.payment_type, own.account_id)`
 
-const summed = <Key extends object>(rows: readonly (Key & { usedMinor: Minor })[]) => {
+const sumByKey = <Key extends object>(rows: readonly (Key & { usedMinor: Minor })[]) => {
   const sums = new Map<string, Key & { usedMinor: Minor; payments: bigint }>()
   for (const row of rows) {
     const { usedMinor, ...key } = row
@@ -61,7 +61,7 @@ const summed = <Key extends object>(rows: readonly (Key & { usedMinor: Minor })[
 }
 
 /** Adds payments to the counters and totals that include them. The caller has locked the owning accounts. */
-export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promise<void> => {
+export const chargeCounters = async (tx: Tx, counted: readonly ChargedPayment[]): Promise<void> => {
   const charges = counted.flatMap(({ payment: { accountId, amountMinor: usedMinor }, charges: own }) =>
     own.map((charge) => ({ ...charge, periodStart: charge.periodStart ?? totalStart, accountId, usedMinor })),
   )
@@ -79,8 +79,8 @@ export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promi
       })),
   )
   await Promise.all([
-    insertRows(tx, usageCounters, summed(charges), oneCounter),
-    insertRows(tx, spendingTotals, summed(totals), oneTotal),
+    insertRows(tx, usageCounters, sumByKey(charges), oneCounter),
+    insertRows(tx, spendingTotals, sumByKey(totals), oneTotal),
   ])
 }
 
@@ -91,7 +91,7 @@ export const releaseCharges = async (tx: Tx, paymentIds: readonly Uuid[]): Promi
 }
 
 /** Moves payments to the counters of the day and the payee with which they were approved. The old ones are still stored. */
-export const moveCharges = async (tx: Tx, moved: readonly Counted[]): Promise<void> => {
+export const moveCharges = async (tx: Tx, moved: readonly ChargedPayment[]): Promise<void> => {
   if (moved.length === 0) return
   const rows = moved.map(({ payment }) => payment)
   const ids = rows.map(({ id }) => id)

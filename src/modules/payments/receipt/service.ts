@@ -112,11 +112,11 @@ const readPolicies = async (db: Db, { policy_versions: decided }: Decision): Pro
 }
 
 /** Reads the log's head and seals once, and a batch's tree once while its items follow each other. Checked by `verifier/`. */
-export const createReceipts = (db: Db, deps: ReceiptParts, workspaceId: Uuid) => {
+export const createReceiptBuilder = (db: Db, deps: ReceiptParts, workspaceId: Uuid) => {
   const logHead = readLogHead(db)
-  const signed = logHead.then((read) => signHead(deps.config, deps.receiptKeys, read))
+  const signedHead = logHead.then((read) => signHead(deps.config, deps.receiptKeys, read))
   // Only building a receipt awaits it. A rejection that nothing awaits would end the process.
-  signed.catch(() => undefined)
+  signedHead.catch(() => undefined)
   const prove = createProver(db, logHead)
   let last: { batchId: Uuid; tree: Promise<Tree> } | undefined
   const treeOfBatch = (batchId: Uuid): Promise<Tree> => {
@@ -128,16 +128,17 @@ export const createReceipts = (db: Db, deps: ReceiptParts, workspaceId: Uuid) =>
       findPayment(db, { workspaceId, id: paymentId }),
       listTransfers(db, paymentId),
       db.run(auditOf, { paymentId }),
-      signed,
+      signedHead,
     ])
     if (!payment) return undefined
-    const wire = presentPayment(payment)
+    const presented = presentPayment(payment)
     const { approvalId, mandateId, beneficiaryId } = payment
-    const decided = audit.filter(({ action }) => action === 'payment.create')
-    const inputs = decided.at(payment.snapshot.due_decision ? -1 : 0)?.inputs
+    // The decision when a scheduled payment was due replaces that of its creation.
+    const decisions = audit.filter(({ action }) => action === 'payment.create')
+    const inputs = decisions.at(payment.snapshot.due_decision ? -1 : 0)?.inputs
     const [beneficiary, policies, proofs, approval, mandate, batch] = await Promise.all([
       findBeneficiary(db, workspaceId, beneficiaryId),
-      readPolicies(db, wire.decision),
+      readPolicies(db, presented.decision),
       prove(audit),
       approvalId && findApproval(db, approvalId),
       mandateId && findMandate(db, mandateId, workspaceId),
@@ -148,7 +149,7 @@ export const createReceipts = (db: Db, deps: ReceiptParts, workspaceId: Uuid) =>
       version: 2,
       issuer: deps.config.publicUrl,
       issued_at: isoTime(deps.clock.now()),
-      payment: wire,
+      payment: presented,
       beneficiary: shownPayee(assertPresent(beneficiary, 'a payment has no beneficiary')),
       policies,
       decision_inputs: inputs ? { ...inputs } : null,

@@ -24,7 +24,7 @@ import { findBeneficiaries } from '../../beneficiaries/queries.ts'
 import type { Parts } from '../../parts.ts'
 import type { Decision } from '../../policies/schema.ts'
 import { presentCreator } from '../../present-creator.ts'
-import type { MayBeRefused, Refusals } from '../request.ts'
+import type { RefusableRequest, Refusals } from '../request.ts'
 import { RefusedPayment } from './schema.ts'
 
 type RefusalRow = typeof paymentRefusals.$inferSelect
@@ -80,9 +80,9 @@ export const refusalList = prepare(
 const maxRecent = 1_000
 
 const countRecent = statement('payment_refusals.count_recent')`
-  select asking, (select count(*) from (
-     select from payment_refusals r where coalesce(r.grant_id, r.initiator_account_id) = asking and r.created_at > $2 limit ${maxRecent}) as recent)::int as count
-   from unnest($1::uuid[]) as asking`
+  select requester, (select count(*) from (
+     select from payment_refusals r where coalesce(r.grant_id, r.initiator_account_id) = requester and r.created_at > $2 limit ${maxRecent}) as recent)::int as count
+   from unnest($1::uuid[]) as requester`
 
 const findGrants = selectAmong('payment_refusals.grants', grants, 'id')
 
@@ -102,17 +102,17 @@ export const presentRefusal = ({ refusal, payee, label }: RefusalRecord, currenc
 const isByTheRules = (status: number): boolean => status === 402 || status === 403 || status === 409
 
 /** Data of a refusal. `beneficiaryId` is as requested: it may be missing or belong to another tenant. */
-type Facts = Omit<RefusalRow, 'id' | 'createdAt'>
-type Asked = { beneficiary_id?: Uuid | undefined; account_reference?: string | null | undefined; amount_minor: Minor }
-type Fault = { index?: number; error: string; message: string; decision?: Decision | undefined }
+type RefusalFields = Omit<RefusalRow, 'id' | 'createdAt'>
+type RefusedItem = { beneficiary_id?: Uuid | undefined; account_reference?: string | null | undefined; amount_minor: Minor }
+type ItemError = { index?: number; error: string; message: string; decision?: Decision | undefined }
 
 const withoutTrace = ({ trace: _, ...decision }: Decision) => decision
 
-const factsOf = (
+const refusalFieldsOf = (
   { workspace, accountId, grant, origin }: Principal,
-  item: Asked,
-  { error, message, decision }: Fault,
-): Facts => ({
+  item: RefusedItem,
+  { error, message, decision }: ItemError,
+): RefusalFields => ({
   workspaceId: workspace.id,
   accountId: workspace.balanceAccountId,
   initiatorAccountId: accountId,
@@ -128,50 +128,50 @@ const factsOf = (
 })
 
 /** One record for a payment, one for each refused item of a batch, or one for the whole batch if no item caused the refusal. */
-const factsIn = (request: MayBeRefused, refusal: Refusal): Facts[] => {
+const refusalsIn = (request: RefusableRequest, refusal: Refusal): RefusalFields[] => {
   const { code: error, status, message, details } = refusal
   const { principal } = request
   if (!isByTheRules(status) || (status === 409 && details?.reason !== 'possible_duplicate')) return []
   if (request.kind === 'payment')
-    return [factsOf(principal, request.input, { error, message, decision: details?.decision as Decision | undefined })]
+    return [refusalFieldsOf(principal, request.input, { error, message, decision: details?.decision as Decision | undefined })]
   if (request.dryRun) return []
   const { items } = request.input
-  const faults = (details?.items ?? []) as readonly Fault[]
+  const faults = (details?.items ?? []) as readonly ItemError[]
   if (faults.length === 0) {
     const total = items.reduce((sum, entry) => sum + ('item' in entry ? entry.item.amount_minor : 0n), 0n)
-    return [factsOf(principal, { amount_minor: total }, { error, message })]
+    return [refusalFieldsOf(principal, { amount_minor: total }, { error, message })]
   }
   // An item's fault has no reason, so every conflict of an item counts.
   return faults.flatMap(({ index = -1, error, message }) => {
     const entry = items[index]
     if (!entry || !('item' in entry) || !isErrorCode(error) || !isByTheRules(errorRow(error).status)) return []
-    return [factsOf(principal, entry.item, { error, message })]
+    return [refusalFieldsOf(principal, entry.item, { error, message })]
   })
 }
 
-const askingOf = ({ grantId, initiatorAccountId }: Facts): Uuid => grantId ?? initiatorAccountId
+const requesterOf = ({ grantId, initiatorAccountId }: RefusalFields): Uuid => grantId ?? initiatorAccountId
 
-const write = async (
+const writeRefusals = async (
   tx: Tx,
   config: Config,
-  { entries, wait, since }: { entries: readonly Facts[]; wait: boolean; since: Date },
+  { entries, wait, since }: { entries: readonly RefusalFields[]; wait: boolean; since: Date },
 ): Promise<Outcome<undefined>[]> => {
   const [lockedElsewhere, counted, payees, grants] = await Promise.all([
     lockGroup(tx, { exclusive: entries.map(({ accountId }) => accountId) }, wait),
-    tx.query<{ asking: Uuid; count: number }>(countRecent, [[...new Set(entries.map(askingOf))], since]),
+    tx.query<{ requester: Uuid; count: number }>(countRecent, [[...new Set(entries.map(requesterOf))], since]),
     findBeneficiaries(tx, [...new Set(entries.flatMap(({ beneficiaryId }) => beneficiaryId ?? []))]),
     findGrants(tx, [...new Set(entries.flatMap(({ grantId }) => grantId ?? []))]),
   ])
-  const recent = new Map(counted.map(({ asking, count }) => [asking, count]))
+  const recent = new Map(counted.map(({ requester, count }) => [requester, count]))
   const records: RefusalRecord[] = []
-  const outcomes = entries.map((facts): Outcome<undefined> => {
-    if (lockedElsewhere.has(facts.accountId)) return contended
-    const count = recent.get(askingOf(facts)) ?? 0
+  const outcomes = entries.map((fields): Outcome<undefined> => {
+    if (lockedElsewhere.has(fields.accountId)) return contended
+    const count = recent.get(requesterOf(fields)) ?? 0
     if (count >= maxRecent) return undefined
-    recent.set(askingOf(facts), count + 1)
-    const payee = payees.find(({ id, workspaceId }) => id === facts.beneficiaryId && workspaceId === facts.workspaceId) ?? null
-    const label = grants.find(({ id }) => id === facts.grantId)?.label ?? null
-    records.push({ refusal: { ...facts, id: newId(), beneficiaryId: payee?.id ?? null, createdAt: tx.at }, payee, label })
+    recent.set(requesterOf(fields), count + 1)
+    const payee = payees.find(({ id, workspaceId }) => id === fields.beneficiaryId && workspaceId === fields.workspaceId) ?? null
+    const label = grants.find(({ id }) => id === fields.grantId)?.label ?? null
+    records.push({ refusal: { ...fields, id: newId(), beneficiaryId: payee?.id ?? null, createdAt: tx.at }, payee, label })
     return undefined
   })
   if (records.length === 0) return outcomes
@@ -188,22 +188,22 @@ const write = async (
 }
 
 export const createRefusals = (deps: Pick<Parts, 'clock' | 'config' | 'db' | 'logger'>): Refusals => {
-  const queue = createAccountQueue<Facts, undefined>({
+  const queue = createAccountQueue<RefusalFields, undefined>({
     name: 'refused payments',
     logger: deps.logger,
     work: (entries, wait) => {
       const since = daysAfter(deps.clock.now(), -1)
-      return inTx(deps.db, (tx) => write(tx, deps.config, { entries, wait, since }))
+      return inTx(deps.db, (tx) => writeRefusals(tx, deps.config, { entries, wait, since }))
     },
     maxShared: 1,
     maxWaiting: 1,
     maxQueued: 5_000,
   })
   const writing = new Set<Promise<void>>()
-  const record = (all: readonly Facts[]): void => {
-    for (const facts of all) {
+  const record = (all: readonly RefusalFields[]): void => {
+    for (const fields of all) {
       const written = queue
-        .submit(facts.accountId, facts)
+        .submit(fields.accountId, fields)
         .catch((error: unknown) => deps.logger.warn(describeError(error), 'a refused payment could not be recorded'))
         .finally(() => writing.delete(written))
       writing.add(written)
@@ -214,7 +214,7 @@ export const createRefusals = (deps: Pick<Parts, 'clock' | 'config' | 'db' | 'lo
       try {
         return await submit()
       } catch (error) {
-        if (error instanceof Refusal) record(factsIn(request, error))
+        if (error instanceof Refusal) record(refusalsIn(request, error))
         throw error
       }
     },
