@@ -29,7 +29,7 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   ['exceptions', 'payments/settle.ts'],
   ['exceptions', 'payments/change.ts'],
   // The order of a payment whose attempt was in lost writes.
-  ['exceptions', 'payments/declared-losses.ts'],
+  ['exceptions', 'payments/lost-writes.ts'],
   // A provider's list or statement that names a deposit counts like its notification. Money in suspense goes to its intended
   // account, as its deposit would have.
   ['exceptions', 'deposits/deposit.ts'],

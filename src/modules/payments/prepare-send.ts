@@ -30,7 +30,7 @@ import {
   sentBeforeLoss,
   paymentsThatMayBePaidTwice,
   seedOf,
-} from './declared-losses.ts'
+} from './lost-writes.ts'
 import type { ChainAnswers } from './evaluation/authority.ts'
 import { lockPaymentWithAccount, type PaymentRecord } from './queries.ts'
 import { type Obstacle, recheckPayments } from './recheck.ts'

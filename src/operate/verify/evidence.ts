@@ -8,7 +8,7 @@ import { parseWalletName } from '../../lib/wallet-name.ts'
 import { destinationContext } from '../../modules/beneficiaries/queries.ts'
 import { fingerprintText, maskOf } from '../../modules/beneficiaries/rules.ts'
 import { rootOfLeaves } from '../../modules/payments/batch/leaf-rules.ts'
-import { batchKeySql, seedOf } from '../../modules/payments/declared-losses.ts'
+import { batchKeySql, seedOf } from '../../modules/payments/lost-writes.ts'
 import { deliveryContext } from '../../modules/sending/deliveries.ts'
 import { type Fields, findInPages, namesThatDiffer, typeIdSql } from './audit-log.ts'
 

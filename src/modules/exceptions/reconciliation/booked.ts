@@ -3,7 +3,7 @@ import { type Db, statement } from '../../../db/client.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
-import { batchKeySql, predatesLossSql, seedOf } from '../../payments/declared-losses.ts'
+import { batchKeySql, predatesLossSql, seedOf } from '../../payments/lost-writes.ts'
 import type { Booked } from './outcome-offers.ts'
 
 export type Period = { start: Date; end: Date }
