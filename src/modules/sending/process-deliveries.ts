@@ -1,17 +1,12 @@
 import { and, eq, isNull, lte, ne, or, sql } from 'drizzle-orm'
-import type { Logger } from 'pino'
 import type { OrderNames } from '../../auth/order-names.ts'
 import type { Vault } from '../../auth/vault.ts'
 import { lockGroup } from '../../db/account-lock.ts'
-import { type Database, first, inTx, type Tx } from '../../db/client.ts'
-import { describeError } from '../../db/errors.ts'
+import { first, inTx, type Tx } from '../../db/client.ts'
 import { prepare, type RowOf } from '../../db/prepare.ts'
-import { prepareWrite, updateRow, updateRows } from '../../db/prepare-write.ts'
+import { updateRows } from '../../db/prepare-write.ts'
 import { callbackBodies, callbackDeliveries, payments, railAttempts } from '../../db/tables/payments.ts'
 import { topups } from '../../db/tables/topups.ts'
-import { audit } from '../../events/audit.ts'
-import { wakeAfterCommit } from '../../jobs/jobs.ts'
-import { Refusal } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { unpack } from '../../lib/packed-text.ts'
 import { receiptKey } from '../../lib/text.ts'
@@ -21,12 +16,11 @@ import { orderIds } from '../../rails/destinations.ts'
 import { parseJson } from '../../rails/fields.ts'
 import type { Delivery, ProviderReference } from '../../rails/rail.ts'
 import { alertAfterCommit } from '../alerts.ts'
-import { type AttemptRecord, adapterOf, adoptProviders, attemptForRail, findAttempt } from '../attempts/attempt.ts'
+import { type AttemptRecord, adapterOf, adoptProviders, attemptForRail } from '../attempts/attempt.ts'
 import { destinationContext, findBeneficiary } from '../beneficiaries/queries.ts'
-import type { Operator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
 import { raiseProviderAlert } from '../suspense/provider-alerts-service.ts'
-import { recordDoubtful, recordSuspense } from '../suspense/service.ts'
+import { recordDoubtful } from '../suspense/service.ts'
 import { type DeliveryVerdict, deliveryContext } from './deliveries.ts'
 import { applyEvidence, disputedOf, type LockedAttempt, lockAttempts } from './evidence.ts'
 
@@ -251,69 +245,3 @@ export const processDeliveries = (deps: Parts, group: readonly OpenDelivery[], w
       return group.map(({ tenant }) => (busy.has(tenant) ? contended : undefined))
     }),
   )
-
-/** Two minutes, including the pauses between tries: long enough for a temporary failure to end. */
-const maxFailures = 8
-
-const countFailure = prepareWrite('deliveries.count_failure', { id: 'uuid' }, (orm, param) =>
-  orm
-    .update(callbackDeliveries)
-    .set({ failures: sql`${callbackDeliveries.failures} + 1` })
-    .where(and(eq(callbackDeliveries.id, param.id), isNull(callbackDeliveries.processedAt)))
-    .returning({ failures: callbackDeliveries.failures }),
-)
-
-/** Quarantines a delivery that keeps failing, with an alert. The rail is still queried. Returns true if it was quarantined. */
-const quarantine = (db: Database, delivery: OpenDelivery): Promise<boolean> =>
-  inTx(db, async (tx) => {
-    const counted = await first(tx, countFailure, { id: delivery.id })
-    if (!counted || counted.failures < maxFailures) return false
-    const attempt = await findAttempt(tx, { id: delivery.attemptId })
-    updateRow(tx, callbackDeliveries, delivery, { verdict: 'unbookable', processedAt: tx.at })
-    const { id: deliveryId, attemptId, kind: subjectKind, subjectId } = delivery
-    await recordSuspense(tx, {
-      rail: attempt?.rail ?? subjectKind,
-      attemptId,
-      deliveryId,
-      subjectKind,
-      subjectId,
-      direction: subjectKind === 'topup' ? 'in' : 'out',
-      reason: 'unbookable_delivery',
-      book: false,
-    })
-    return true
-  })
-
-export const quarantineAfterFailures = async (
-  db: Database,
-  logger: Logger,
-  delivery: OpenDelivery,
-  processing: Promise<void>,
-): Promise<void> => {
-  try {
-    await processing
-  } catch (error) {
-    const isUnavailable = error instanceof Refusal && error.code === 'unavailable'
-    if (isUnavailable || !(await quarantine(db, delivery))) throw error
-    logger.error(
-      { delivery: delivery.id, attempt: delivery.attemptId, subject: delivery.kind, id: delivery.subjectId, ...describeError(error) },
-      'callback quarantined',
-    )
-  }
-}
-
-const requeueQuarantined = prepareWrite('deliveries.take_up_again', {}, (orm) =>
-  orm
-    .update(callbackDeliveries)
-    .set({ verdict: null, processedAt: null, failures: 0 })
-    .where(sql`${callbackDeliveries.verdict} = 'unbookable'`)
-    .returning({ id: callbackDeliveries.id }),
-)
-
-export const retryDeliveries = (db: Database, operator: Operator): Promise<number> =>
-  inTx(db, async (tx) => {
-    const rows = await tx.run(requeueQuarantined, {})
-    for (const { id } of rows) audit(tx, operator, 'admin.delivery_retry', { subject: id, after: {} })
-    wakeAfterCommit(tx, 'deliveries')
-    return rows.length
-  })

@@ -12,7 +12,8 @@ import type { Parts } from '../parts.ts'
 import { askChains, type ChainAnswers } from '../payments/evaluation/authority.ts'
 import { preparePayments } from '../payments/prepare-send.ts'
 import { prepareTopups } from '../topups/send.ts'
-import { type OpenDelivery, openDeliveries, processDeliveries, quarantineAfterFailures } from './process-deliveries.ts'
+import { type OpenDelivery, openDeliveries, processDeliveries } from './process-deliveries.ts'
+import { quarantineAfterFailures } from './quarantine.ts'
 import { createSender, type Recorded, type SendSource } from './send.ts'
 
 const newAttempt = (

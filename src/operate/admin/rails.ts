@@ -19,7 +19,7 @@ import { reconcileStatement } from '../../modules/exceptions/reconciliation/serv
 import { eachById } from '../../modules/for-each-row.ts'
 import { createTokenSharing } from '../../modules/provider-tokens/service.ts'
 import { readDelivery } from '../../modules/sending/deliveries.ts'
-import { retryDeliveries } from '../../modules/sending/process-deliveries.ts'
+import { retryDeliveries } from '../../modules/sending/quarantine.ts'
 import { ResolveSuspense } from '../../modules/suspense/schema.ts'
 import { findSuspense, listSuspense, presentSuspense, resolveSuspense } from '../../modules/suspense/service.ts'
 import { checkDuplicate } from '../../rails/check.ts'
