@@ -229,11 +229,17 @@ export async function* evidenceFiles(signer: Signer, reader: Reader, opened: Ope
     })(),
   })
   yield withDigest(
-    { name: 'statement.json', content: singleChunk(JSON.stringify({ ...presentPeriod(period, config.CURRENCY, summary), ...balancesOf(opened) })) },
+    {
+      name: 'statement.json',
+      content: singleChunk(JSON.stringify({ ...presentPeriod(period, config.CURRENCY, summary), ...balancesOf(opened) })),
+    },
     'The opening and closing balances and the totals of the period. Balances are null if the workspace shares its balance.',
   )
   const columns = columnsOf(period.zones, config.CURRENCY, of.workspaceId === null)
-  yield withDigest({ name: 'statement.csv', content: csvLines(columns, pages(readLines(opened))) }, 'Ledger entries, oldest first.')
+  yield withDigest(
+    { name: 'statement.csv', content: csvLines(columns, pages(readLines(opened))) },
+    'Ledger entries, oldest first.',
+  )
   for (const section of sectionsOf(signer, reader, opened))
     for await (const file of linesOf(section)) yield withDigest(file, section.about)
   const document = {

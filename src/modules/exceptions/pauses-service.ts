@@ -14,7 +14,7 @@ import { fieldsOf } from '../../lib/lists.ts'
 import { type Provider, type SendingRail, sendingRails } from '../../lib/rail-names.ts'
 import { nameOfOperator, type Operator, timerOperator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
-import { sentBeforeLoss, railsThatMayPayTwice } from '../payments/lost-writes.ts'
+import { railsThatMayPayTwice, sentBeforeLoss } from '../payments/lost-writes.ts'
 import { lockPaymentWithAccount } from '../payments/queries.ts'
 import { settlePayments } from '../payments/settle.ts'
 

@@ -22,16 +22,16 @@ import { nameBalances } from '../operators.ts'
 import type { Parts } from '../parts.ts'
 import { voidRefusedDecisions } from './approvals/void.ts'
 import { releasePayment } from './change.ts'
+import type { ChainAnswers } from './evaluation/authority.ts'
 import {
   batchKeySql,
   matchesUnexplainedPayoutSql,
-  predatesLatestLossSql,
-  unexplainedPayout,
-  sentBeforeLoss,
   paymentsThatMayBePaidTwice,
+  predatesLatestLossSql,
   seedOf,
+  sentBeforeLoss,
+  unexplainedPayout,
 } from './lost-writes.ts'
-import type { ChainAnswers } from './evaluation/authority.ts'
 import { lockPaymentWithAccount, type PaymentRecord } from './queries.ts'
 import { type Obstacle, recheckPayments } from './recheck.ts'
 import { settlePayments } from './settle.ts'

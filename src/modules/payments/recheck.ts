@@ -12,10 +12,10 @@ import { loadMandate, readMandate } from '../mandates/for-payments.ts'
 import {
   type Authority,
   type ChainAnswers,
-  withoutUnconfirmed,
   holdsApprovals,
   type RequesterStop,
   readAuthority,
+  withoutUnconfirmed,
 } from './evaluation/authority.ts'
 import type { PaymentContext } from './evaluation/context.ts'
 import { type ChargedPayment, moveCharges } from './evaluation/counters.ts'
@@ -43,32 +43,34 @@ export type Obstacle =
   | { kind: 'stopped'; refusal: Refusal; failure: Failure }
   | { kind: 'unrequested' | 'unapproved' | 'unconfirmed' | 'changed'; failure: Failure }
 
-export const unrequested = { kind: 'unrequested', failure: policyChanged('The requester may no longer request this payment.') } as const
+const obstacle = (kind: Exclude<Obstacle['kind'], 'stopped'>, message: string) => ({ kind, failure: policyChanged(message) })
 
-const permanentObstacle = (message: string): Obstacle => ({ kind: 'changed', failure: policyChanged(message) })
+export const unrequested = obstacle('unrequested', 'The requester may no longer request this payment.')
 
-const temporaryObstacle = (code: ErrorCode, message: string, capability?: string): Obstacle => ({
+export const unapproved = obstacle('unapproved', 'An approval that was given no longer counts.')
+
+const stopped = (code: ErrorCode, message: string, capability?: string): Obstacle => ({
   kind: 'stopped',
   refusal: new Refusal(code, { message, ...(capability && { details: { capability } }) }),
   failure: policyChanged(message),
 })
 
 export const requesterStops: Readonly<Record<RequesterStop, Obstacle>> = {
-  account: temporaryObstacle('account_frozen', 'The account that asked for the payment is frozen.'),
-  payments: temporaryObstacle('capability_disabled', 'The account that asked for the payment may no longer pay.', 'payments'),
-  api_keys: temporaryObstacle('capability_disabled', 'The API keys of the account that asked for the payment are disabled.', 'api_keys'),
-  oauth: temporaryObstacle('capability_disabled', 'The agents of the account that asked for the payment are disabled.', 'oauth'),
-  grant: temporaryObstacle('grant_frozen', 'The grant that initiated the payment is frozen.'),
+  account: stopped('account_frozen', 'The account that asked for the payment is frozen.'),
+  payments: stopped('capability_disabled', 'The account that asked for the payment may no longer pay.', 'payments'),
+  api_keys: stopped('capability_disabled', 'The API keys of the account that asked for the payment are disabled.', 'api_keys'),
+  oauth: stopped('capability_disabled', 'The agents of the account that asked for the payment are disabled.', 'oauth'),
+  grant: stopped('grant_frozen', 'The grant that initiated the payment is frozen.'),
 }
 
 /** A freeze of the workspace does not stop a payment under way; a stop of its beneficiary, grant or account does. */
 const stopOf = ({ holder, grants, beneficiary }: PaymentContext, { stop }: Authority): Obstacle | undefined => {
-  if (grants.some((grant) => grant.revoked)) return permanentObstacle('The grant that initiated the payment was revoked.')
-  if (beneficiary.archived) return permanentObstacle('The beneficiary was archived.')
-  if (holder.status !== 'active') return temporaryObstacle('workspace_frozen', 'The account that pays is frozen.')
-  if (!holder.paymentsEnabled) return temporaryObstacle('capability_disabled', 'The account may no longer pay.', 'payments')
+  if (grants.some((grant) => grant.revoked)) return obstacle('changed', 'The grant that initiated the payment was revoked.')
+  if (beneficiary.archived) return obstacle('changed', 'The beneficiary was archived.')
+  if (holder.status !== 'active') return stopped('workspace_frozen', 'The account that pays is frozen.')
+  if (!holder.paymentsEnabled) return stopped('capability_disabled', 'The account may no longer pay.', 'payments')
   if (stop) return requesterStops[stop]
-  if (beneficiary.frozen) return temporaryObstacle('beneficiary_frozen', 'The beneficiary is frozen.')
+  if (beneficiary.frozen) return stopped('beneficiary_frozen', 'The beneficiary is frozen.')
   return undefined
 }
 
@@ -79,10 +81,10 @@ export const covers = (decision: Decision, payment: PaymentRecord, { approvers, 
     initiatorAccountId: payment.initiatorAccountId,
   })
 
-const unconfirmed: Obstacle = {
-  kind: 'unconfirmed',
-  failure: policyChanged('The chain of the wallet that approved it did not say whether the approval still counts.'),
-}
+const unconfirmed = obstacle(
+  'unconfirmed',
+  'The chain of the wallet that approved it did not say whether the approval still counts.',
+)
 
 const periodsOf = (day: string) => ({ day, month: monthOf(day) })
 
@@ -127,7 +129,7 @@ const obstacleOf = async (
   const day = recount?.day ?? payment.countedDay
   const authority = authorityOf(payment.id)
   if (!authority.requested) return unrequested
-  if (!holdsApprovals(authority)) return { kind: 'unapproved', failure: policyChanged('An approval that was given no longer counts.') }
+  if (!holdsApprovals(authority)) return unapproved
   const { workspaceId, mandateId, amountMinor } = payment
   const mandateUse = { requester: authority.origin, counted: amountMinor }
   const mandate = mandateId ? await loadMandate(tx, workspaceId, mandateId, mandateUse) : null
@@ -136,7 +138,7 @@ const obstacleOf = async (
   if (stop) return stop
   const decision = evaluate(again.evaluation)
   if (!covers(decision, payment, authority))
-    return permanentObstacle(`The approvals given no longer cover it: ${explain(decision, payment.currency)}`)
+    return obstacle('changed', `The approvals given no longer cover it: ${explain(decision, payment.currency)}`)
   const confirmed = answers === null ? authority : withoutUnconfirmed(authority, answers)
   if (!holdsApprovals(confirmed) || !covers(decision, payment, confirmed)) return unconfirmed
   if (recount) recountOn(payment, state, again, recount)
@@ -187,15 +189,13 @@ export const countOnApproval = async (
   return obstacles
 }
 
-export type WaitingPayment = RequestedApprovals & { payment: PaymentRecord; zone: ZoneSchedule }
-
 /**
  * For readers: the decision on a waiting payment at `at`, and the error that its approval would return. Changes nothing. Omits
  * stops for a scheduled payment until it is due, and stops of a batch item's beneficiary, which do not stop the batch.
  */
 export const decideAt = async (
   db: Db,
-  { payment, lineage, required, zone }: WaitingPayment,
+  { payment, lineage, required, zone }: RequestedApprovals & { payment: PaymentRecord; zone: ZoneSchedule },
   at: Date,
 ): Promise<{ decision: Decision; refusal: Refusal | undefined }> => {
   const { day } = periodsAt(at, effectiveTimeZone(zone, at))

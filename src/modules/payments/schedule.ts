@@ -33,7 +33,7 @@ import { batchTotalsByRule, type DecisionState, decideInTurn, readDecisionState 
 import { holdDuePayments } from './create/write.ts'
 import { type Authority, holdsApprovals, readAuthority } from './evaluation/authority.ts'
 import { lockPaymentsWithAccounts, type PaymentRecord } from './queries.ts'
-import { policyChanged, covers, requesterStops, unrequested } from './recheck.ts'
+import { covers, policyChanged, requesterStops, unapproved, unrequested } from './recheck.ts'
 import type { DecisionParts } from './request.ts'
 
 const payerOf = async (tx: Tx, payment: PaymentRecord, { lineage, origin, stop }: Authority): Promise<Payer> => {
@@ -61,7 +61,7 @@ const lostAuthority = (authority: Authority): Failure | undefined => {
   const { requested, stop } = authority
   if (!requested) return unrequested.failure
   if (stop) return requesterStops[stop].failure
-  return holdsApprovals(authority) ? undefined : policyChanged('An approval that was given no longer counts.')
+  return holdsApprovals(authority) ? undefined : unapproved.failure
 }
 
 type DueRequest = DecisionRequest & { payment: PaymentRecord }

@@ -109,7 +109,8 @@ const isAnotherPayment = ({ kind }: AttemptRecord, evidence: Evidence): boolean 
   kind === 'topup' && evidence.kind === 'succeeded' && evidence.receipt !== null && evidence.amountMinor !== null
 
 /** Returns the verdict on evidence that does not settle the subject, or undefined if the evidence settles it. */
-const verdictOfAttempt = ({ locked: { attempt, superseded }, evidence, source }: AttemptEvidence): EvidenceVerdict | undefined => {
+const verdictOfAttempt = ({ locked, evidence, source }: AttemptEvidence): EvidenceVerdict | undefined => {
+  const { attempt, superseded } = locked
   if (isUninformative(evidence, source)) return 'inconclusive'
   if (superseded) return judgeSuperseded(evidence)
   if (attempt.state === 'not_sent' && evidence.kind !== 'succeeded' && evidence.kind !== 'returned') return 'repeated'

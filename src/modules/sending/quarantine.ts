@@ -1,5 +1,4 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
-import type { Logger } from 'pino'
 import { type Database, first, inTx } from '../../db/client.ts'
 import { describeError } from '../../db/errors.ts'
 import { prepareWrite, updateRow } from '../../db/prepare-write.ts'
@@ -9,6 +8,7 @@ import { wakeAfterCommit } from '../../jobs/jobs.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { findAttempt } from '../attempts/attempt.ts'
 import type { Operator } from '../operators.ts'
+import type { Parts } from '../parts.ts'
 import { recordSuspense } from '../suspense/service.ts'
 import type { OpenDelivery } from './process-deliveries.ts'
 
@@ -44,21 +44,14 @@ const quarantine = (db: Database, delivery: OpenDelivery): Promise<boolean> =>
     return true
   })
 
-export const quarantineAfterFailures = async (
-  db: Database,
-  logger: Logger,
-  delivery: OpenDelivery,
-  processing: Promise<void>,
-): Promise<void> => {
+export const quarantineAfterFailures = async (deps: Parts, delivery: OpenDelivery, processing: Promise<void>): Promise<void> => {
   try {
     await processing
   } catch (error) {
     const isUnavailable = error instanceof Refusal && error.code === 'unavailable'
-    if (isUnavailable || !(await quarantine(db, delivery))) throw error
-    logger.error(
-      { delivery: delivery.id, attempt: delivery.attemptId, subject: delivery.kind, id: delivery.subjectId, ...describeError(error) },
-      'callback quarantined',
-    )
+    if (isUnavailable || !(await quarantine(deps.db, delivery))) throw error
+    const { attemptId: attempt, kind: subject, subjectId: id } = delivery
+    deps.logger.error({ delivery: delivery.id, attempt, subject, id, ...describeError(error) }, 'callback quarantined')
   }
 }
 

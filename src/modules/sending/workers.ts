@@ -187,7 +187,7 @@ export const createDeliveryWorker = (deps: Parts): Worker => {
   const taskOf = (row: OpenDelivery): Task => ({
     key: row.id,
     tenant: row.tenant,
-    run: () => quarantineAfterFailures(deps.db, deps.logger, row, queue.submit(row.tenant, row, { alone: row.failures > 0 })),
+    run: () => quarantineAfterFailures(deps, row, queue.submit(row.tenant, row, { alone: row.failures > 0 })),
   })
   return {
     name: 'deliveries',

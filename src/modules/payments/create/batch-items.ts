@@ -13,7 +13,7 @@ import type { Sealing } from '../../beneficiaries/service.ts'
 import type { BatchItem } from '../batch/schema.ts'
 import type { BatchRequest } from '../request.ts'
 import type { CreatePayment } from '../schema.ts'
-import { confirmDuplicates, type BatchItemContext } from './preconditions.ts'
+import { type BatchItemContext, confirmDuplicates } from './preconditions.ts'
 
 export type Fault = { index: number; refusal: Refusal }
 

@@ -10,7 +10,7 @@ import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import { applicablePolicies } from '../../../policy/findings.ts'
 import type { EarlierPayment, PayeePast, Periods } from '../../../policy/types.ts'
 import { loadMandate, type PaymentMandate } from '../../mandates/for-payments.ts'
-import { resolvePaybillAccount, readPast, unknownPast } from '../evaluation/context.ts'
+import { readPast, resolvePaybillAccount, unknownPast } from '../evaluation/context.ts'
 import { type LockedState, readState, type StateQuery } from '../evaluation/state.ts'
 import {
   type Accepted,

@@ -21,7 +21,14 @@ import { contextOf, evaluationOf, type PaymentContext } from '../evaluation/cont
 import { addUsage, familyDay, type LockedState, type PaidTo } from '../evaluation/state.ts'
 import type { PaymentRecord } from '../queries.ts'
 import type { CreatePayment } from '../schema.ts'
-import { checkBalance, checkDueTime, checkPreconditions, checkRailRules, denialOf, type BatchItemContext } from './preconditions.ts'
+import {
+  type BatchItemContext,
+  checkBalance,
+  checkDueTime,
+  checkPreconditions,
+  checkRailRules,
+  denialOf,
+} from './preconditions.ts'
 
 /** The locked state with the spendable balances. Each accepted payment changes the balances and the usage. */
 export type SpendingState = LockedState & { balances: Map<Uuid, Balance> }
@@ -190,7 +197,12 @@ export const prepareEvaluation = (
 }
 
 /** The policy engine's input. Throws if something other than a spending rule refuses the payment. */
-export const checkedEvaluation = (state: LockedState, request: LoadedRequest, at: Date, deployment: Deployment): PreparedEvaluation => {
+export const checkedEvaluation = (
+  state: LockedState,
+  request: LoadedRequest,
+  at: Date,
+  deployment: Deployment,
+): PreparedEvaluation => {
   const prepared = prepareEvaluation(state, request, at, deployment)
   const { context, evaluation } = prepared
   checkPreconditions(context, request.principal)

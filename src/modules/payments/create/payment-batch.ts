@@ -33,8 +33,8 @@ import { lineOf, type PayeeRow, payeesOf } from './batch-lines.ts'
 import { presentPreview } from './batch-preview.ts'
 import type { Accepted, DecisionRequest } from './decide.ts'
 import { batchTotalsByRule, type DecisionState, decideInTurn, readDecisionState } from './decide-in-turn.ts'
-import { checkDueTime, type BatchItemContext } from './preconditions.ts'
-import { writePayments, serialize } from './write.ts'
+import { type BatchItemContext, checkDueTime } from './preconditions.ts'
+import { serialize, writePayments } from './write.ts'
 
 const batchKeys = recordKeys('payment_batches', {
   path: '/v1/payment-batches',

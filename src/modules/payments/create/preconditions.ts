@@ -112,7 +112,10 @@ export type BatchItemContext = Pick<Evaluation, 'listTotals'> &
 export const confirmDuplicates = (rows: readonly number[] | null): string =>
   rows ? 'add ?duplicates_intended=true to the address' : 'send "duplicates_intended": true'
 
-const duplicateConflict = ({ paymentId, createdAt, listIndex }: EarlierPayment, batchItem: BatchItemContext | undefined): Refusal => {
+const duplicateConflict = (
+  { paymentId, createdAt, listIndex }: EarlierPayment,
+  batchItem: BatchItemContext | undefined,
+): Refusal => {
   if (batchItem && listIndex !== undefined) {
     const row = batchItem.rows?.[listIndex]
     return conflict(

@@ -9,7 +9,7 @@ import { checkMandateSignature } from '../../mandates/for-payments.ts'
 import type { Parts } from '../../parts.ts'
 import type { CreatedPayment, DecisionParts, Deps, PaymentQueue, PaymentRequest } from '../request.ts'
 import { type DecisionState, decideInTurn, readDecisionState } from './decide-in-turn.ts'
-import { auditDenial, type Written, writePayments, serialize } from './write.ts'
+import { auditDenial, serialize, type Written, writePayments } from './write.ts'
 
 const paymentKeys = recordKeys('payments', { path: '/v1/payments', kind: 'payment', permission: 'payment.read' })
 
