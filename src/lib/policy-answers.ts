@@ -25,3 +25,5 @@ export type NewPayeeAnswer = (typeof newPayeeAnswers)[number]
 /** Possible answers to a payee whose name the rail has not confirmed. */
 export const payeeVerificationAnswers = ['off', 'warn', 'require_approval', 'deny'] as const
 export type PayeeVerificationAnswer = (typeof payeeVerificationAnswers)[number]
+
+export type RuleAnswer = DuplicateAnswer | NewPayeeAnswer | PayeeVerificationAnswer

@@ -1,6 +1,5 @@
 import type { Minor } from '../lib/money.ts'
 import { type Outcome, outcomes, strictestProof } from '../lib/policy-answers.ts'
-import { remedyFor } from './explain.ts'
 import {
   applicablePolicies,
   approvalsRequired,
@@ -15,6 +14,7 @@ import {
   traceEntry,
   verdict,
 } from './findings.ts'
+import { remedyFor } from './remedy.ts'
 import { byText } from './scope.ts'
 import type { Charge, Decision, Evaluation, PolicyRules, TraceEntry } from './types.ts'
 import { warningsOf } from './warnings.ts'
@@ -28,10 +28,10 @@ const onlyApprovers = (policies: readonly Pick<PolicyRules, 'approverIds'>[]): r
 const signerMayApprove = (
   { mandate, payment, approvers }: Evaluation,
   separationOfDuties: boolean,
-  only: readonly string[] | undefined,
+  approverIds: readonly string[] | undefined,
 ): boolean =>
   mandate !== null &&
-  (only === undefined || only.includes(mandate.signerAccountId)) &&
+  (approverIds === undefined || approverIds.includes(mandate.signerAccountId)) &&
   approvers.eligibleAccountIds.includes(mandate.signerAccountId) &&
   !(separationOfDuties && mandate.signerAccountId === payment.initiatorAccountId)
 
@@ -43,9 +43,9 @@ const quorumEntries = (
 ): TraceEntry[] => {
   if (quorum.requiredApprovals === 0) return []
   const isSigned = quorum.approvalProof === 'signature'
-  const { approverIds: only } = quorum
+  const { approverIds } = quorum
   const eligible = isSigned ? approvers.signingAccountIds : approvers.eligibleAccountIds
-  const able = new Set(only ? eligible.filter((id) => only.includes(id)) : eligible)
+  const able = new Set(approverIds ? eligible.filter((id) => approverIds.includes(id)) : eligible)
   // A payment by an API key or an agent counts as its account's own, and the mandate's signer has already counted once.
   if (quorum.separationOfDuties) able.delete(payment.initiatorAccountId)
   if (mandate && quorum.approvalsByMandate > 0) able.delete(mandate.signerAccountId)
@@ -62,7 +62,7 @@ const quorumEntries = (
       outcome: needed > able.size ? 'deny' : 'allow',
       requiredApprovals: needed,
       eligibleApprovers: able.size,
-      ...(only && { approverIds: only }),
+      ...(approverIds && { approverIds }),
       ...(isSigned && { approvalProof: 'signature' }),
     },
   ]
@@ -76,31 +76,31 @@ export const evaluate = (input: Evaluation): Decision => {
   const { payment, grants, mandate } = input
   const amount = payment.amountMinor
   const policies = applicablePolicies(input)
-  const mandated = mandate ? mandateFindings(mandate, payment) : []
+  const fromMandate = mandate ? mandateFindings(mandate, payment) : []
   const findings: Finding[] = [
     gate({ kind: 'capability', id: null, name: 'payments' }, 'payments', input.capabilities.payments),
     ...policies.flatMap((policy) => policyFindings(policy, input)),
     ...grants.flatMap((grant) => grantFindings(grant, input)),
-    ...mandated,
+    ...fromMandate,
     ...requestFindings(input),
   ]
 
   // Every policy that applies restricts the approvers, even if another policy requires the approval.
   const dutiesSeparated = policies.some((policy) => policy.separationOfDuties)
-  const only = onlyApprovers(policies)
-  const mayApprove = signerMayApprove(input, dutiesSeparated, only)
+  const approverIds = onlyApprovers(policies)
+  const mayApprove = signerMayApprove(input, dutiesSeparated, approverIds)
   const quorumFor = (minor: Minor) => {
     const required = Math.max(0, ...findings.map((finding) => approvalsRequired(finding, minor)))
-    const fits =
+    const mandateFits =
       mandate !== null &&
       findings.every((finding) => mandateCounts(input, finding)) &&
-      mandated.every((finding) => verdict(finding, minor, 0) === 'allow')
+      fromMandate.every((finding) => verdict(finding, minor, 0) === 'allow')
     return {
       requiredApprovals: required,
       separationOfDuties: required > 0 && dutiesSeparated,
       approvalProof: required > 0 ? strictestProof(policies.map(({ approvalProof }) => approvalProof)) : ('any' as const),
-      approvalsByMandate: required > 0 && fits && mayApprove ? 1 : 0,
-      ...(required > 0 && only && { approverIds: only }),
+      approvalsByMandate: required > 0 && mandateFits && mayApprove ? 1 : 0,
+      ...(required > 0 && approverIds && { approverIds }),
     }
   }
   const quorum = quorumFor(amount)
@@ -135,8 +135,8 @@ export const batchDenial = (
   policies: readonly Pick<PolicyRules, 'id' | 'approverIds'>[],
   input: Omit<Parameters<typeof quorumEntries>[0], 'mandate'>,
 ): Decision | null => {
-  const only = onlyApprovers(policies.filter(({ id }) => needs.policyVersions.some((version) => version.id === id)))
-  const quorum = { ...needs, approvalsByMandate: 0, ...(only && { approverIds: only }) }
+  const approverIds = onlyApprovers(policies.filter(({ id }) => needs.policyVersions.some((version) => version.id === id)))
+  const quorum = { ...needs, approvalsByMandate: 0, ...(approverIds && { approverIds }) }
   const trace = quorumEntries({ ...input, mandate: null }, quorum, false).map((entry) => ({ ...entry, decisive: true }))
   return trace.some(({ outcome }) => outcome === 'deny') ? { ...quorum, outcome: 'deny', warnings: [], trace } : null
 }
@@ -174,7 +174,7 @@ export const stillCovered = (decision: Decision, approvals: GivenApprovals): boo
   const approvers = new Set(decision.approvalProof === 'signature' ? approvals.signedAccountIds : approvals.approverAccountIds)
   if (decision.mandateApproverAccountId !== undefined) approvers.add(decision.mandateApproverAccountId)
   if (decision.separationOfDuties) approvers.delete(approvals.initiatorAccountId)
-  const { approverIds: only } = decision
-  if (only) for (const id of approvers) if (!only.includes(id)) approvers.delete(id)
+  const { approverIds } = decision
+  if (approverIds) for (const id of approvers) if (!approverIds.includes(id)) approvers.delete(id)
   return approvers.size >= decision.requiredApprovals
 }

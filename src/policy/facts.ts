@@ -45,15 +45,15 @@ export type NamedLine = Pick<FactLine, 'beneficiaryId' | 'payeeName' | 'amountMi
 const maxItems = 10
 
 /** A batch of only new beneficiaries, or only first payments, is not unusual: the fact becomes `info`. Others keep their level. */
-export const levelOf = (type: FactType, count: number, of: number): FactLevel =>
-  (type === 'new_payee' || type === 'first_payment') && of > 1 && count >= of ? 'info' : levels[type]
+export const levelOf = (type: FactType, count: number, total: number): FactLevel =>
+  (type === 'new_payee' || type === 'first_payment') && total > 1 && count >= total ? 'info' : levels[type]
 
 type Line = Pick<FactLine, 'payeeName' | 'amountMinor'>
 
 const item = ({ payeeName, amountMinor }: Line, index: number | null, about?: FactDetails): FactItem =>
   factItem({ beneficiary: payeeName, amount_minor: formatMinor(amountMinor) }, index, about)
 
-/** Omits name mismatches: facts about names come from the name check, with or without a policy (`ofName`). */
+/** Omits name mismatches: facts about names come from the name check, with or without a policy (`factOfVerification`). */
 const found = (warnings: readonly WireWarning[]): FoundFact[] =>
   warnings.filter(({ code }) => code !== 'name_mismatch').map(factOfWarning)
 
@@ -62,8 +62,8 @@ export const nameFacts = (lines: readonly NamedLine[]): Fact[] => {
   const payees = [...Map.groupBy(lines, ({ beneficiaryId }) => beneficiaryId).values()]
   const byType = Map.groupBy(payees, (own) => ofName[own[0]?.verification ?? 'unverified'])
   return [...byType].map(([type, group]) => {
-    const told = levels[type] === 'info' ? [] : group.slice(0, maxItems)
-    const items = told.flatMap((own) => {
+    const listed = levels[type] === 'info' ? [] : group.slice(0, maxItems)
+    const items = listed.flatMap((own) => {
       const [first] = own
       return first ? [item({ ...first, amountMinor: sumOf(own) }, null, { name: first.reportedName })] : []
     })
@@ -105,11 +105,11 @@ const rowsOf = (lines: readonly FactLine[]): { type: FactType; item: FactItem }[
 
 /** The facts of all payments that are decided together: one payment, or a whole batch. */
 export const factsOf = (lines: readonly FactLine[]): Fact[] => {
-  const told = [...Map.groupBy(rowsOf(lines).flat(), ({ type }) => type)].map(([type, group]): Fact => {
+  const facts = [...Map.groupBy(rowsOf(lines).flat(), ({ type }) => type)].map(([type, group]): Fact => {
     const level = levelOf(type, group.length, lines.length)
     return { type, level, count: group.length, items: level === 'info' ? [] : group.slice(0, maxItems).map((row) => row.item) }
   })
-  return inOrder([...told, ...nameFacts(lines)])
+  return inOrder([...facts, ...nameFacts(lines)])
 }
 
 /** The dangerous or unusual facts of each line of a batch. Levels depend on the whole batch. */

@@ -1,11 +1,5 @@
 import type { Minor } from '../lib/money.ts'
-import {
-  type DuplicateAnswer,
-  type NewPayeeAnswer,
-  type Outcome,
-  ofRequest,
-  type PayeeVerificationAnswer,
-} from '../lib/policy-answers.ts'
+import { type DuplicateAnswer, type NewPayeeAnswer, type Outcome, ofRequest, type RuleAnswer } from '../lib/policy-answers.ts'
 import { type PolicyField, policyFieldNames } from './fields.ts'
 import type { RuleName } from './rules.ts'
 import {
@@ -126,12 +120,8 @@ export const sourceOf = (kind: TraceSource['kind'], { id, name }: { id: string; 
   name,
 })
 
-const answered = (
-  answer: DuplicateAnswer | NewPayeeAnswer | PayeeVerificationAnswer,
-  source: TraceSource,
-  rule: RuleName,
-  approvals: number,
-): Finding => (answer === 'require_approval' ? ask(source, rule, Math.max(1, approvals)) : gate(source, rule, answer !== 'deny'))
+const answered = (answer: RuleAnswer, source: TraceSource, rule: RuleName, approvals: number): Finding =>
+  answer === 'require_approval' ? ask(source, rule, Math.max(1, approvals)) : gate(source, rule, answer !== 'deny')
 
 export const looksForDuplicates = (policy: PolicyRules): boolean =>
   policy.duplicateWindowSeconds !== null || policy.onDuplicate !== null

@@ -30,7 +30,7 @@ type Row = {
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 const approvals = (count: number): string => (count === 1 ? '1 approval' : `${count} approvals`)
 const people = (count: number): string => (count === 0 ? 'no one' : count === 1 ? '1 person' : `${count} people`)
-const only = (count: number): string => (count === 0 ? people(count) : `only ${people(count)}`)
+const onlyPeople = (count: number): string => (count === 0 ? people(count) : `only ${people(count)}`)
 
 const perPayment: Row = {
   stops: ({ source, limit, requested }) => `The per-payment limit of ${source} is ${limit}, and ${requested} was requested.`,
@@ -46,9 +46,11 @@ const allowedBy =
   (what: string): Sentence =>
   ({ source }) =>
     `The ${what} is not one that ${source} allows.`
+const namedMandate = (problem: string): Row => ({ stops: ({ source }) => `The payment names ${source}, which ${problem}.` })
+const plain = (reason: string): Row => ({ stops: () => reason })
 
 const engineRules = {
-  payments: { stops: () => 'Payments are disabled for this account.' },
+  payments: plain('Payments are disabled for this account.'),
   per_payment_limit: { ...perPayment, raise: 'per-payment limit' },
   daily_limit: ofPeriod('daily'),
   monthly_limit: ofPeriod('monthly'),
@@ -69,18 +71,10 @@ const engineRules = {
   },
   payment_types: { stops: allowedBy("payment's type") },
   beneficiary_ids: { stops: allowedBy('beneficiary') },
-  mandate_status: {
-    stops: ({ source }) => `The payment names ${source}, which is no longer active.`,
-  },
-  mandate_window: {
-    stops: ({ source }) => `The payment names ${source}, which is not valid at this time.`,
-  },
-  mandate_workspace: {
-    stops: ({ source }) => `The payment names ${source}, which is for another workspace.`,
-  },
-  mandate_initiator: {
-    stops: ({ source }) => `The payment names ${source}, which does not cover the requester.`,
-  },
+  mandate_status: namedMandate('is no longer active'),
+  mandate_window: namedMandate('is not valid at this time'),
+  mandate_workspace: namedMandate('is for another workspace'),
+  mandate_initiator: namedMandate('does not cover the requester'),
   mandate_signature: {
     stops: ({ source }) => `The wallet that signed ${source} no longer accepts its signature: its owners may have changed.`,
   },
@@ -89,15 +83,13 @@ const engineRules = {
   },
   mandate_payment_types: { stops: allowedBy("payment's type") },
   mandate_beneficiary_ids: { stops: allowedBy('beneficiary') },
-  mandate_per_payment: { ...perPayment },
+  mandate_per_payment: perPayment,
   mandate_total: {
     stops: ({ source, limit, used, requested }) =>
       `The total limit of ${source} is ${limit}: ${used} is used, and ${requested} was requested.`,
     bound: 'limit',
   },
-  mandate_max_payments: {
-    stops: ({ source }) => `The payment names ${source}, which has no payments left.`,
-  },
+  mandate_max_payments: namedMandate('has no payments left'),
   mandate_signer: {
     stops: ({ source }) => `The signer of ${source} can't approve this payment.`,
   },
@@ -109,10 +101,9 @@ const engineRules = {
     stops: ({ source }) =>
       `A payment of this amount to this beneficiary was made a short time ago, and ${source} requires that duplicate_of names it, to say that a second one is meant.`,
   },
-  earlier_unknown: {
-    stops: () =>
-      'It looks like an earlier payment whose outcome is not known yet: sent again, it could pay twice. A person must approve it.',
-  },
+  earlier_unknown: plain(
+    'It looks like an earlier payment whose outcome is not known yet: sent again, it could pay twice. A person must approve it.',
+  ),
   unconfirmed_payee: {
     stops: ({ source }) =>
       `A key or an agent created or renamed this beneficiary, and no person has confirmed it, which ${source} requires.`,
@@ -123,32 +114,30 @@ const engineRules = {
   eligible_approvers: {
     stops: ({ needed, able, signed, named }) =>
       named.length > 0
-        ? `The payment needs ${approvals(needed)} by people whom a policy names (${named.join(', ')}), and ${only(able)} of them can give one. An owner can name others in the policy.`
+        ? `The payment needs ${approvals(needed)} by people whom a policy names (${named.join(', ')}), and ${onlyPeople(able)} of them can give one. An owner can name others in the policy.`
         : signed
-          ? `The payment needs ${approvals(needed)} by passkey or wallet, and ${only(able)} who may approve has one. An approver adds a passkey on the Account page.`
-          : `The payment needs ${approvals(needed)}, and ${only(able)} can give one.`,
+          ? `The payment needs ${approvals(needed)} by passkey or wallet, and ${onlyPeople(able)} who may approve has one. An approver adds a passkey on the Account page.`
+          : `The payment needs ${approvals(needed)}, and ${onlyPeople(able)} can give one.`,
   },
 } satisfies Record<string, Row>
 
 export type RuleName = keyof typeof engineRules
 
-const unmet = (stopped: string): Row => ({ stops: () => stopped })
-
 /** Checks before the engine, by error code or by the request field that a rail refuses. */
 const preconditionRules = {
-  workspace_frozen: unmet('The workspace is frozen.'),
-  account_frozen: unmet('The account is frozen.'),
-  grant_frozen: unmet('This key or agent, or one that created it, is frozen.'),
-  beneficiary_frozen: unmet('Payments to this beneficiary are frozen.'),
-  invalid_token: unmet('The key or agent was revoked.'),
-  conflict: unmet('The beneficiary is archived.'),
-  capability_disabled: unmet('Payments are disabled for this account.'),
-  forbidden: unmet("The caller can't make payments in this workspace."),
-  provider_not_configured: unmet('The payment method is not set up.'),
-  available_balance: unmet('The available balance does not cover this payment.'),
-  amount_minor: unmet("The payment method can't send this amount. Check its minimum and maximum, and whole shillings."),
-  account_reference: unmet('The account reference is missing or too long for the payment method.'),
-  payment_type: unmet("The payment type is another payment method than the beneficiary's."),
+  workspace_frozen: plain('The workspace is frozen.'),
+  account_frozen: plain('The account is frozen.'),
+  grant_frozen: plain('This key or agent, or one that created it, is frozen.'),
+  beneficiary_frozen: plain('Payments to this beneficiary are frozen.'),
+  invalid_token: plain('The key or agent was revoked.'),
+  conflict: plain('The beneficiary is archived.'),
+  capability_disabled: plain('Payments are disabled for this account.'),
+  forbidden: plain("The caller can't make payments in this workspace."),
+  provider_not_configured: plain('The payment method is not set up.'),
+  available_balance: plain('The available balance does not cover this payment.'),
+  amount_minor: plain("The payment method can't send this amount. Check its minimum and maximum, and whole shillings."),
+  account_reference: plain('The account reference is missing or too long for the payment method.'),
+  payment_type: plain("The payment type is another payment method than the beneficiary's."),
 } satisfies Partial<Record<ErrorCode | 'available_balance' | 'amount_minor' | 'account_reference' | 'payment_type', Row>>
 
 /** `texts/rule-meanings.en.json` explains each rule in a sentence that is true of a payment that passes it. */
@@ -161,6 +150,4 @@ export const ruleNames = Object.keys(engineRules) as RuleName[]
 
 /** A rail's rule that is missing from `rules` is described only by its name. */
 export const ruleOf = (name: string): Row =>
-  rules[name] ?? {
-    stops: ({ source }) => `The rule ${name} of ${source} stops this payment.`,
-  }
+  rules[name] ?? { stops: ({ source }) => `The rule ${name} of ${source} stops this payment.` }

@@ -67,7 +67,7 @@ export const policiesOf = (payment: string): string =>
        where other.workspace_id = ${payment}.workspace_id and other.archived_at is null and cardinality(other.beneficiary_ids) <> 1) as s
      where ${policyApplies('s', payment)})`
 
-/** Accounts named by all policies `s` with a list that meet `condition` (as in `onlyApprovers`); null if there is none. */
+/** Accounts named by all policies `s` with a list that meet `condition` (as in `namedApprovers`); null if there is none. */
 export const namedApproversSql = (condition: string): string =>
   `(with lists as materialized (
        select s.approver_ids from spending_policies s where ${condition} and s.archived_at is null and cardinality(s.approver_ids) > 0)
@@ -75,6 +75,5 @@ export const namedApproversSql = (condition: string): string =>
        select named.id from lists cross join lateral unnest(lists.approver_ids) as named(id)
        group by named.id having count(*) = (select count(*) from lists) order by named.id) end)`
 
-/** Policies that apply to the payment and separate duties. */
 export const separatingPoliciesOf = (payment: string): string =>
   `(select * from ${policiesOf(payment)} as s where s.separation_of_duties)`

@@ -1,4 +1,4 @@
-import type { Minor } from '../lib/money.ts'
+import { type Minor, sumOf } from '../lib/money.ts'
 import { railNames } from '../lib/rail-names.ts'
 import type { Evaluation, PaymentFacts, Unapproved } from './types.ts'
 
@@ -41,8 +41,6 @@ export const withUnapproved = (rows: readonly Unapproved[], row: Unapproved): re
   return alike ? rows.with(index, { ...alike, amountMinor: alike.amountMinor + row.amountMinor }) : [...rows, row]
 }
 
-const sum = (rows: readonly Unapproved[]): Minor => rows.reduce((total, { amountMinor }) => total + amountMinor, 0n)
-
 // A rule that requires several approvals counts earlier payments with fewer approvals toward its threshold. Parts of a split
 // amount thus add up to the threshold, and one part needs as many approvals as the whole.
 
@@ -51,7 +49,7 @@ export const unapprovedUnderPolicy = (
   policy: { paymentTypes: readonly string[]; bindsGrantId: string | null },
   asked: number,
 ): Minor =>
-  sum(
+  sumOf(
     unapproved.filter(
       (row) =>
         row.approvals < asked &&
@@ -62,7 +60,7 @@ export const unapprovedUnderPolicy = (
 
 /** Counts payments without an approval, because a grant's threshold requires one. */
 export const unapprovedUnderGrant = ({ unapproved }: Evaluation, grantId: string): Minor =>
-  sum(unapproved.filter(({ approvals, grantLineage }) => approvals < 1 && grantLineage.includes(grantId)))
+  sumOf(unapproved.filter(({ approvals, grantLineage }) => approvals < 1 && grantLineage.includes(grantId)))
 
 /** The larger of two: paid today with too few approvals, or the batch's other items, so that many small items count as one. */
 export const towardsThreshold = ({ listTotals, payment }: Evaluation, ruleId: string, usedMinor: Minor): Minor => {

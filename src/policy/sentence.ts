@@ -1,3 +1,4 @@
+import type { RuleAnswer } from '../lib/policy-answers.ts'
 import type { PolicyField, PolicyWire } from './fields.ts'
 
 /** Formats amounts (minor units), beneficiaries (by id) and payment types for the reader. */
@@ -13,6 +14,7 @@ type Say = (terms: PolicyWire, names: Names) => string | null
 
 /** A field's position in the sentence: "Every payment [by …] [of type …] [to …] is limited to [limit], [limit], and [clause]." */
 type Slot = 'type' | 'payee' | 'limit' | 'clause'
+
 const list = (items: readonly string[], last: string): string =>
   items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} ${last} ${items.at(-1)}`
 
@@ -55,32 +57,32 @@ const approvalClause: Say = (terms, { money }) => {
   return count > 0 ? `needs ${approvals(count, terms)}` : null
 }
 
+/** Null for an answer that stops no payment. */
+const stopClause = (terms: PolicyWire, answer: RuleAnswer | null, condition: string): string | null => {
+  if (answer === 'deny') return `is refused ${condition}`
+  const needed = Math.max(1, terms.required_approval_count)
+  return answer === 'require_approval' ? `needs ${approvals(needed, terms)} ${condition}` : null
+}
+
 const duplicateClause: Say = (terms) => {
-  const { duplicate_window_seconds: window, on_duplicate: answer, required_approval_count: count } = terms
+  const { duplicate_window_seconds: window, on_duplicate: answer } = terms
   if (window === null && answer === null) return null
   if (window === 0) return 'never counts as a duplicate'
   const [recent, from] = window === null ? ['recent ', ''] : ['', ` from the last ${duration(window)}`]
-  const repeats = `it repeats the amount and reference of a ${recent}payment to the same beneficiary${from}`
-  if (answer === 'deny') return `is refused if ${repeats}`
-  if (answer === 'require_approval') return `needs ${approvals(Math.max(1, count), terms)} if ${repeats}`
-  if (answer === 'confirm') return `is refused if ${repeats}, unless the request confirms a second payment`
-  return `gets a warning if ${repeats}`
+  const repeats = `if it repeats the amount and reference of a ${recent}payment to the same beneficiary${from}`
+  if (answer === 'confirm') return `is refused ${repeats}, unless the request confirms a second payment`
+  return stopClause(terms, answer, repeats) ?? `gets a warning ${repeats}`
 }
 
-const newPayeeClause: Say = (terms) => {
-  const { new_payees: answer, required_approval_count: count } = terms
-  const made = 'a key or an agent created or renamed its beneficiary and no person has confirmed it'
-  if (answer === 'deny') return `is refused if ${made}`
-  return answer === 'require_approval' ? `needs ${approvals(Math.max(1, count), terms)} if ${made}` : null
-}
+const newPayeeClause: Say = (terms) =>
+  stopClause(terms, terms.new_payees, 'if a key or an agent created or renamed its beneficiary and no person has confirmed it')
 
 const verificationClause: Say = (terms) => {
-  const { payee_verification: answer, required_approval_count: count } = terms
-  const unless = 'the payment method confirms the name of its beneficiary'
-  if (answer === 'deny') return `is refused unless ${unless}`
-  if (answer === 'require_approval') return `needs ${approvals(Math.max(1, count), terms)} unless ${unless}`
-  if (answer === 'warn') return `gets a warning unless ${unless}`
-  return answer === 'off' ? 'gets no warning about the name that the payment method reports' : null
+  const { payee_verification: answer } = terms
+  const unlessConfirmed = 'unless the payment method confirms the name of its beneficiary'
+  if (answer === 'warn') return `gets a warning ${unlessConfirmed}`
+  if (answer === 'off') return 'gets no warning about the name that the payment method reports'
+  return stopClause(terms, answer, unlessConfirmed)
 }
 
 const parts: { readonly [Field in PolicyField]: { slot: Slot; say: Say } | { saidWith: PolicyField } } = {
@@ -121,6 +123,8 @@ const parts: { readonly [Field in PolicyField]: { slot: Slot; say: Say } | { sai
   payeeVerification: { slot: 'clause', say: verificationClause },
 }
 
+const limitFields = ['per_payment_limit_minor', 'daily_limit_minor', 'monthly_limit_minor', 'total_limit_minor'] as const
+
 /** A sentence about all fields of a policy, shown on the dashboard. */
 export const policySentence = (terms: PolicyWire, names: Names): string => {
   const said = (slot: Slot): string[] =>
@@ -129,13 +133,7 @@ export const policySentence = (terms: PolicyWire, names: Names): string => {
   const [payee] = said('payee')
   const by = names.boundTo === null ? '' : ` by “${names.boundTo}” and the keys below it`
   const scope = `Every payment${by}${type === undefined ? '' : ` of type ${type}`}${payee === undefined ? '' : ` to ${payee}`}`
-  const {
-    per_payment_limit_minor: each,
-    daily_limit_minor: daily,
-    monthly_limit_minor: monthly,
-    total_limit_minor: total,
-  } = terms
-  if ([each, daily, monthly, total].includes('0')) return `${scope} is refused: a limit of zero allows no payment.`
+  if (limitFields.some((field) => terms[field] === '0')) return `${scope} is refused: a limit of zero allows no payment.`
   const limits = said('limit')
   const clauses = [...(limits.length > 0 ? [`is limited to ${list(limits, 'and')}`] : []), ...said('clause')]
   if (clauses.length === 0) return `${scope} is allowed. This policy has no limits yet.`

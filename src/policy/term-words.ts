@@ -1,10 +1,7 @@
 import texts from '../../texts/rules.en.json' with { type: 'json' }
 import { canonicalJson } from '../lib/canonical.ts'
-import type { DuplicateAnswer, NewPayeeAnswer, PayeeVerificationAnswer } from '../lib/policy-answers.ts'
 import { type PolicyField, type PolicyWire, policyFieldNames, wireName } from './fields.ts'
 import { approvals, duration, type Names } from './sentence.ts'
-
-export type RuleAnswer = DuplicateAnswer | NewPayeeAnswer | PayeeVerificationAnswer
 
 export type Words = Omit<Names, 'boundTo'> & { personOf: (accountId: string) => string }
 

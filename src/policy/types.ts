@@ -49,14 +49,11 @@ export type PayeeFacts = {
   typicalAmountMinor: Minor | null
 }
 
-export type Limits = {
-  perPaymentLimitMinor: Minor | null
-  dailyLimitMinor: Minor | null
-  monthlyLimitMinor: Minor | null
-  /** Limit of the total of all payments. Missing in decisions stored before the limit existed. */
-  totalLimitMinor: Minor | null
-  approvalThresholdMinor: Minor | null
-}
+/** Decisions stored before `totalLimitMinor` existed lack it. */
+export type Limits = Pick<
+  PolicyFields,
+  'approvalThresholdMinor' | 'dailyLimitMinor' | 'monthlyLimitMinor' | 'perPaymentLimitMinor' | 'totalLimitMinor'
+>
 
 /** The lists select the payments that the policy applies to; empty: all. `bindsGrantId`: only this grant and its descendants. */
 export type PolicyRules = PolicyFields & {

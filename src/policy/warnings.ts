@@ -53,7 +53,6 @@ export const typicalAmount = (lastPaid: readonly Minor[]): Minor | null => {
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? null
 }
 
-/** An amount above this multiple of the usual amount is unusual. */
 const unusualFactor = 5n
 
 export const unusualAmount = (

@@ -461,8 +461,8 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'a sum that is split passes under the threshold',
     file: 'src/policy/scope.ts',
-    find: '=> rows.reduce((total, { amountMinor }) => total + amountMinor, 0n)',
-    replace: '=> rows.reduce((total) => total, 0n)',
+    find: 'others > usedMinor ? others : usedMinor',
+    replace: 'others > usedMinor ? others : 0n',
     suite: 'test/payments/splitting.test.ts',
   },
   {

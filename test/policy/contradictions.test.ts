@@ -5,6 +5,7 @@ const rules = (perPayment: bigint | null, daily: bigint | null, monthly: bigint 
   perPaymentLimitMinor: perPayment,
   dailyLimitMinor: daily,
   monthlyLimitMinor: monthly,
+  totalLimitMinor: null,
   approvalThresholdMinor: threshold,
 })
 const controls = { ...rules(null, null, null), paymentTypes: null, beneficiaryIds: null }

@@ -1,7 +1,7 @@
 import { invalidFields } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { type DuplicateAnswer, duplicateAnswers, type NewPayeeAnswer, newPayeeAnswers } from '../../lib/policy-answers.ts'
-import { isHigher, isMilder } from '../../policy/limits.ts'
+import { isHigher, isMilder } from '../../policy/loosening.ts'
 import type { Limits } from '../../policy/types.ts'
 
 /** A grant's spending controls as stored. Null: the grant does not set this limit. */
