@@ -32,7 +32,7 @@ const violations: Record<keyof typeof rules, [path: string, text: string, ...hel
     ['modules/ports.ts', `import { registerPayments } from './payments/routes.ts'`],
   ],
   acyclicFeatures: [
-    ['modules/workspaces/planted.ts', `import { createGrant } from '../delegation/service.ts'`],
+    ['modules/workspaces/planted.ts', `import { createGrant } from '../delegation/grant-service.ts'`],
     ['modules/beneficiaries/planted.ts', `import type { PaymentRecord } from '../payments/queries.ts'`],
   ],
   acyclicParts: [
@@ -41,7 +41,7 @@ const violations: Record<keyof typeof rules, [path: string, text: string, ...hel
   ],
   transitivePurity: [
     ['modules/planted/rules.ts', `import { postTransfer } from '../../ledger/ledger.ts'`],
-    ['modules/planted/grant-rules.ts', `import { revokeGrant } from '../delegation/service.ts'`],
+    ['modules/planted/grant-rules.ts', `import { revokeGrant } from '../delegation/revoke-service.ts'`],
     ['modules/planted/rules.ts', `import type { Tx } from '../../db/client.ts'`],
     ['policy/planted.ts', `import { request } from 'node:https'`],
     ['rails/planted.ts', `import { findPayment } from '../modules/payments/queries.ts'`],

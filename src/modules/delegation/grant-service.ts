@@ -19,9 +19,10 @@ import { heldMembership, lockMembership } from '../workspaces/membership.ts'
 import { shownOf } from '../workspaces/present.ts'
 import { findWorkspace, type MemberRecord } from '../workspaces/queries.ts'
 import { type Controls, type ControlsChange, changeControls, refuseLimitedAccountManager, widens } from './control-rules.ts'
-import { presentControls, viewGrant, viewsOf } from './present.ts'
+import { presentControls } from './present.ts'
 import { derivesFrom, type GrantRecord, lastFreezes, lockActive, lockGrantOfWorkspace, lockThese, shareChain } from './queries.ts'
 import type { Grant } from './schema.ts'
+import { viewGrant, viewsOf } from './view-service.ts'
 
 export type ChangedGrant = { grant: GrantRecord; view: Grant }
 
@@ -77,10 +78,9 @@ const requireRoom = async (tx: Tx, { accountId, kind, ancestorIds: [root] }: Gra
 }
 
 /** For a key that remains active beside its successor. */
-export const requireRoomForOverlap = async (tx: Tx, { id, accountId, ancestorIds: [root] }: GrantRecord): Promise<void> => {
-  if (root !== undefined) return requireBelowBound(tx, 'belowRoot', root)
-  await requireBelowBound(tx, 'rootKeys', accountId)
-  await requireBelowBound(tx, 'keysOfGrant', id)
+export const requireRoomForOverlap = async (tx: Tx, grant: GrantRecord): Promise<void> => {
+  await requireRoom(tx, grant)
+  if (grant.parentGrantId === null) await requireBelowBound(tx, 'keysOfGrant', grant.id)
 }
 
 /** While a workspace is frozen, its grants can only be frozen, unfrozen and ended, even from a session in another workspace. */
@@ -270,11 +270,13 @@ const freezeLocked = async (tx: Tx, principal: Principal, before: readonly Grant
       return data ? [{ type: 'grant.updated' as const, accountId, workspaceId: null, data }] : []
     }),
   )
-  for (const grant of before) {
-    const { id: subject, workspaceId } = grant
-    const change = { before: summary(grant), after: { ...summary(grant), frozen: true } }
-    audit(tx, principal, 'grant.update', { workspaceId, subject, ...change })
-  }
+  for (const grant of before)
+    audit(tx, principal, 'grant.update', {
+      workspaceId: grant.workspaceId,
+      subject: grant.id,
+      before: summary(grant),
+      after: { ...summary(grant), frozen: true },
+    })
 }
 
 /** Skips grants that are inactive or already frozen. The caller has checked the permission. */

@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, gt, gte, isNull, lt, ne, or, type SQL, sql } from 'drizzle-orm'
-import type { QueryBuilder } from 'drizzle-orm/pg-core'
+import type { PgColumn, QueryBuilder } from 'drizzle-orm/pg-core'
 import { originsOf } from '../../auth/authority-sql.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { equalBytes, hashApiKey, type KeyStart } from '../../auth/secrets.ts'
@@ -26,10 +26,10 @@ export const scopeOf = (principal: Pick<Principal, 'accountId' | 'grant'>): Gran
 const scope = { accountId: 'uuid', within: 'uuid?' } as const
 const page = { before: 'uuid?', take: 'rows' } as const
 
-const inScope = (at: Places<typeof scope>): SQL | undefined =>
+const inScope = (param: Places<typeof scope>): SQL | undefined =>
   and(
-    ownedBy(grants.accountId, at.accountId),
-    at.within && sql`(${grants.id} = ${at.within} or ${grants.ancestorIds} @> array[${at.within}])`,
+    ownedBy(grants.accountId, param.accountId),
+    param.within && sql`(${grants.id} = ${param.within} or ${grants.ancestorIds} @> array[${param.within}])`,
   )
 
 const one = { id: 'uuid', ...scope } as const
@@ -47,14 +47,16 @@ const oneBy =
 export const findGrant = oneBy(prepare('grants.by_id', one, 'coalesced', selectOne))
 export const lockVisibleGrant = oneBy(prepare('grants.lock_visible', one, (orm, param) => selectOne(orm, param).for('update')))
 
-export const grantList = prepare('grants.list', { ...scope, kind: 'text?', ...page }, 'page', (orm, param) =>
-  newestFirst(
-    orm.select().from(grants),
-    { owner: grants.accountId, id: grants.id },
-    param,
-    inScope(param),
-    param.kind && eq(grants.kind, param.kind),
-  ),
+const grantPage = { kind: 'text?', ...page } as const
+const selectPage = (orm: QueryBuilder, owner: PgColumn, param: Places<typeof grantPage>, scope: SQL | undefined) =>
+  newestFirst(orm.select().from(grants), { owner, id: grants.id }, param, scope, param.kind && eq(grants.kind, param.kind))
+
+export const grantList = prepare('grants.list', { ...scope, ...grantPage }, 'page', (orm, param) =>
+  selectPage(orm, grants.accountId, param, inScope(param)),
+)
+
+export const workspaceGrantList = prepare('grants.of_workspace', { workspaceId: 'uuid', ...grantPage }, 'page', (orm, param) =>
+  selectPage(orm, grants.workspaceId, param, ownedBy(grants.workspaceId, param.workspaceId)),
 )
 
 /** Unrevoked grants: with a kind all of it, below any parent; else the roots, which the other grants end with. */
@@ -71,20 +73,6 @@ export const activeGrants = prepare('grants.active', { ...scope, kind: 'text?', 
       ),
     )
     .orderBy(asc(grants.id)),
-)
-
-export const workspaceGrantList = prepare(
-  'grants.of_workspace',
-  { workspaceId: 'uuid', kind: 'text?', ...page },
-  'page',
-  (orm, param) =>
-    newestFirst(
-      orm.select().from(grants),
-      { owner: grants.workspaceId, id: grants.id },
-      param,
-      ownedBy(grants.workspaceId, param.workspaceId),
-      param.kind && eq(grants.kind, param.kind),
-    ),
 )
 
 const depth = sql`cardinality(${grants.ancestorIds})`
@@ -136,7 +124,6 @@ export const lockGrantOfWorkspace = selectRow('grants.lock_in_workspace', grants
 
 const lockById = selectRow('grants.lock', grants, ['id'], { lock: 'update' })
 
-/** Locks the grants, ancestors first. */
 export const lockThese = selectByIds('grants.lock_these', (orm, ids) => lockGrants(orm, sql`${grants.id} = any(${ids})`))
 
 export const lockGrant = async (tx: Tx, id: Uuid): Promise<GrantRecord> =>
@@ -244,7 +231,7 @@ const beginning = prepare('api_keys.beginning', { start: 'text', end: 'text' }, 
 export const findKeysThatBegin = async (db: Db, start: KeyStart): Promise<KeyWithGrant[]> => {
   // `g` sorts after every hexadecimal digit.
   const rows = await db.run(beginning, { start: start.lookup, end: `${start.lookup}g` })
-  rows.sort((one, other) => (one.key.id < other.key.id ? 1 : -1))
+  rows.sort((a, b) => (a.key.id < b.key.id ? 1 : -1))
   return rows.filter(({ key }) => start.whole === null || equalBytes(hashApiKey(start.whole, key.salt), key.hash))
 }
 

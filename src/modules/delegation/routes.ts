@@ -8,7 +8,6 @@ import { found } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
 import { changeGrant, changeVisibleGrant, freezeWorkspaceGrants, lockGrantToManage } from './grant-service.ts'
-import { viewGrant, viewGrants, viewKey, viewKeys } from './present.ts'
 import {
   findGrant,
   findGrantOfWorkspace,
@@ -19,6 +18,7 @@ import {
   scopeOf,
   workspaceGrantList,
 } from './queries.ts'
+import { revokeGrant, revokeGrantsOf, revokeOwnGrant } from './revoke-service.ts'
 import {
   ApiKey,
   CreateApiKey,
@@ -30,7 +30,8 @@ import {
   UpdateApiKey,
   UpdateGrant,
 } from './schema.ts'
-import { createApiKey, revokeApiKey, revokeGrant, revokeGrantsOf, revokeOwnGrant, rotateApiKey, updateApiKey } from './service.ts'
+import { createApiKey, revokeApiKey, rotateApiKey, updateApiKey } from './service.ts'
+import { viewGrant, viewGrants, viewKey, viewKeys } from './view-service.ts'
 
 /** Writes pending last-used times before reading, so that the result is up to date. */
 const afterUses = <Row>({ lastUsed }: Parts, read: () => Promise<Row>): Promise<Row> => lastUsed.flush().then(read)
@@ -230,7 +231,6 @@ export const registerWorkspaceGrants = (app: App, deps: Parts): void => {
   })
   routes.patch('/v1/workspaces/current/grants/:id', 'workspace_grants.freeze', {
     ...byManager,
-
     freshProof: 'by_content',
     whileFrozen: true,
     refuses: ['forbidden', 'conflict'],

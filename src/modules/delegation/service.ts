@@ -1,21 +1,16 @@
-import { isNotNull, isNull, sql } from 'drizzle-orm'
 import { defaultKeyPermissions } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { digestOfSecret, newApiKey } from '../../auth/secrets.ts'
-import { lockAccounts } from '../../db/account-lock.ts'
-import { inTx, type Tx } from '../../db/client.ts'
+import type { Tx } from '../../db/client.ts'
 import { keyLife } from '../../db/credential-life.ts'
-import { prepare } from '../../db/prepare.ts'
-import { insertRow, updateRow, updateRows } from '../../db/prepare-write.ts'
-import { apiKeys, grants } from '../../db/tables/grants.ts'
+import { insertRow, updateRow } from '../../db/prepare-write.ts'
+import { apiKeys } from '../../db/tables/grants.ts'
 import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import { isoTime, secondsAfter } from '../../lib/clock.ts'
-import { conflict, found, notFound, Refusal } from '../../lib/errors.ts'
+import { conflict, found, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
-import { assertPresent } from '../../lib/lists.ts'
 import { quoted } from '../../lib/text.ts'
-import { type SweepDeps, sweepOf } from '../for-each-row.ts'
 import { queueMail } from '../mail/service.ts'
 import type { Operator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
@@ -30,141 +25,11 @@ import {
   requireRoomForOverlap,
   requireUnfrozen,
 } from './grant-service.ts'
-import { apiKeyStatus, presentApiKey, viewGrant, viewGrants, viewKey, viewsOf } from './present.ts'
-import {
-  type ApiKeyRecord,
-  activeGrants,
-  findAnyKey,
-  findGrant,
-  type GrantRecord,
-  type KeyWithGrant,
-  lastKeyEnd,
-  lockDependents,
-  lockDescendants,
-  lockGrant,
-  lockKey,
-  lockThese,
-  scopeOf,
-} from './queries.ts'
+import { apiKeyStatus, presentApiKey } from './present.ts'
+import { type ApiKeyRecord, findAnyKey, type KeyWithGrant, lastKeyEnd, lockKey, scopeOf } from './queries.ts'
+import { inTxEndingGrants, limitGrantEnd, revokeGrant } from './revoke-service.ts'
 import type { ApiKey, CreateApiKey, UpdateApiKey } from './schema.ts'
-
-const lockKeys = prepare('api_keys.lock_of_grants', { grantIds: 'uuid[]' }, (orm, param) =>
-  orm.select().from(apiKeys).where(sql`${apiKeys.grantId} = any(${param.grantIds})`).orderBy(apiKeys.id).for('update'),
-)
-
-/**
- * Revokes grants of one account and everything that derives from them, and returns these grants. The grants are locked before
- * their descendants are read, so that a child created meanwhile is included. The caller has checked the permission.
- */
-export const revokeGrants = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, grantIds: readonly Uuid[]) => {
-  const found = await lockThese(tx, grantIds)
-  const { at } = tx
-  const roots = found.filter(({ revokedAt }) => !revokedAt)
-  const [root] = roots
-  if (!root) return found
-  const ended = [...roots, ...(await lockDependents(tx, roots))].map((grant) => ({ ...grant, revokedAt: at }))
-  const ids = ended.map(({ id }) => id)
-  tx.defer(updateRows(tx, grants, ['revokedAt'], ended))
-  // Expired keys stay expired. All others end now.
-  const living = (await tx.run(lockKeys, { grantIds: ids })).filter((key) => keyLife(key, at) === 'active')
-  const keys = living.map((key) => ({ ...key, revokedAt: at }))
-  tx.defer(updateRows(tx, apiKeys, ['revokedAt'], keys))
-  const views = await viewsOf(tx, at, ended)
-  const { accountId } = root
-  await appendEvents(tx, [
-    ...[...views.values()].map((data) => ({ type: 'grant.revoked' as const, accountId, workspaceId: null, data })),
-    ...keys.flatMap((key) => {
-      const grant = views.get(key.grantId)
-      const data = grant && presentApiKey(key, grant, at)
-      return data ? [{ type: 'api_key.revoked' as const, accountId, workspaceId: null, data }] : []
-    }),
-  ])
-  for (const { id, workspaceId, label, ancestorIds } of ended) {
-    const above = grantIds.find((one) => ancestorIds.includes(one)) ?? root.id
-    const because = grantIds.includes(id) ? {} : { with: formatId('grant', above) }
-    audit(tx, actor, 'grant.revoke', { workspaceId, subject: id, after: { label, ...because } })
-  }
-  for (const { id, workspaceId, name } of keys) audit(tx, actor, 'api_key.revoke', { workspaceId, subject: id, after: { name } })
-  const workspaceIds = [...new Set(ended.map(({ workspaceId }) => workspaceId))]
-  await onGrantsRevoked(tx, actor, { accountId, grantIds: ids, workspaceIds })
-  return found.map((grant) => ({ ...grant, revokedAt: grant.revokedAt ?? at }))
-}
-
-export const revokeGrant = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, grantId: Uuid): Promise<GrantRecord> =>
-  assertPresent((await revokeGrants(tx, onGrantsRevoked, actor, [grantId]))[0], 'a grant that must exist is missing')
-
-/**
- * Runs a transaction that revokes grants of the account. It locks the accounts that hold the money which they can request before
- * any row, so that their unsent payments end with them.
- */
-export const inTxEndingGrants = async <Result>(
-  { db, ownersRelyingOn }: Pick<Parts, 'db' | 'ownersRelyingOn'>,
-  accountId: Uuid,
-  work: (tx: Tx) => Promise<Result>,
-): Promise<Result> => {
-  const owners = await ownersRelyingOn(db, accountId)
-  return inTx(db, async (tx) => {
-    await lockAccounts(tx, { exclusive: [accountId, ...owners] })
-    return work(tx)
-  })
-}
-
-/** Ends the grant and its descendants at `end` at the latest. The caller has locked the grant. */
-const limitGrantEnd = async (tx: Tx, actor: Actor, grant: GrantRecord, end: Date): Promise<GrantRecord> => {
-  const later = [grant, ...(await lockDescendants(tx, grant))].filter(({ expiresAt }) => !expiresAt || expiresAt > end)
-  if (later.length === 0) return grant
-  const limited = later.map((one) => ({ ...one, expiresAt: end }))
-  tx.defer(updateRows(tx, grants, ['expiresAt'], limited))
-  const views = await viewGrants(tx, tx.at, limited)
-  await appendEvents(
-    tx,
-    views.map((data) => ({ type: 'grant.updated' as const, accountId: grant.accountId, workspaceId: null, data })),
-  )
-  for (const { id, workspaceId, label } of limited)
-    audit(tx, actor, 'grant.update', { workspaceId, subject: id, after: { label, expires_at: isoTime(end) } })
-  return limited.find(({ id }) => id === grant.id) ?? grant
-}
-
-/** Moves the end of an OAuth grant with that of its last token. The caller has locked the grant. */
-export const moveGrantEnd = (tx: Tx, grant: GrantRecord, expiresAt: Date): void =>
-  void updateRow(tx, grants, grant, { expiresAt })
-
-export const revokeOwnGrant = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, principal: Principal, grantId: Uuid) => {
-  if (!(await findGrant(tx, scopeOf(principal), grantId))) throw notFound()
-  return revokeGrant(tx, onGrantsRevoked, principal, grantId)
-}
-
-type GrantsOf = { accountId: Uuid; within?: Uuid | null; kind?: GrantRecord['kind']; workspaceId?: Uuid | null }
-
-export const revokeGrantsOf = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, given: GrantsOf) => {
-  const active = await tx.run(activeGrants, given)
-  return revokeGrants(
-    tx,
-    onGrantsRevoked,
-    actor,
-    active.map(({ id }) => id),
-  )
-}
-
-/**
- * Revokes expired grants and their descendants and publishes events; authentication already refuses them. The oldest end comes
- * first, because descendants end with it. A refresh may have moved an end while the sweep waited for the lock.
- */
-export const revokeDueGrants = sweepOf(
-  'grants.end',
-  {
-    id: grants.id,
-    due: grants.expiresAt,
-    where: [isNull(grants.revokedAt), isNotNull(grants.expiresAt)],
-    fields: { accountId: grants.accountId },
-  },
-  (deps: SweepDeps & Pick<Parts, 'onGrantsRevoked' | 'ownersRelyingOn'>, { id, accountId }) =>
-    inTxEndingGrants(deps, accountId, async (tx) => {
-      const { expiresAt } = await lockGrant(tx, id)
-      if (expiresAt && expiresAt <= tx.at)
-        await revokeGrant(tx, deps.onGrantsRevoked, { accountId: null, origin: null, way: 'end_of_grant' }, id)
-    }),
-)
+import { viewGrant, viewKey } from './view-service.ts'
 
 const requireCapability = (principal: Principal): void => {
   if (!principal.capabilities.apiKeys) throw new Refusal('capability_disabled', { details: { capability: 'api_keys' } })
@@ -199,7 +64,10 @@ const issueKey = async (
     after: { name: row.name, grant_id: grant.id, expires_at: row.expiresAt, secret_digest: digestOfSecret(row.hash) },
   })
   queueMail(tx, {
-    ...{ kind: 'new_key', cause: `api_key/${row.id}`, to: [row.accountId], workspaceId: row.workspaceId },
+    kind: 'new_key',
+    cause: `api_key/${row.id}`,
+    to: [row.accountId],
+    workspaceId: row.workspaceId,
     values: { name: quoted(row.name) },
     times: { at: isoTime(at) },
     path: `/agents/${formatId('grant', grant.id)}`,
@@ -269,11 +137,8 @@ const endKey = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, re
   else if (end) grant = await revokeGrant(tx, onGrantsRevoked, actor, grant.id)
   const view = await viewKey(tx, at, { key, grant })
   await appendEvents(tx, [{ type: 'api_key.revoked', accountId: key.accountId, workspaceId: null, data: view }])
-  audit(tx, actor, 'api_key.revoke', {
-    workspaceId: key.workspaceId,
-    subject: key.id,
-    after: { name: key.name, ...(reason !== undefined && { reason }) },
-  })
+  const { workspaceId, name } = key
+  audit(tx, actor, 'api_key.revoke', { workspaceId, subject: key.id, after: { name, reason } })
   return view
 }
 

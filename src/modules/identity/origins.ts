@@ -5,13 +5,15 @@ import { isoTime } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { freezeGrants } from '../delegation/grant-service.ts'
-import { apiKeyStatus, viewGrants, viewKeys } from '../delegation/present.ts'
+import { apiKeyStatus } from '../delegation/present.ts'
 import { listGrantsWith, listKeysWith } from '../delegation/queries.ts'
-import { revokeApiKey, revokeGrants } from '../delegation/service.ts'
+import { revokeGrants } from '../delegation/revoke-service.ts'
+import { revokeApiKey } from '../delegation/service.ts'
+import { viewGrants, viewKeys } from '../delegation/view-service.ts'
 import type { Parts } from '../parts.ts'
 import { findActs, findLoosened, type SessionAct } from '../session-acts.ts'
 import {
-  freezeWorkspaces,
+  freezeManagedWorkspaces,
   type Lowered,
   lockManagedWorkspaces,
   lowerMembers,
@@ -237,7 +239,7 @@ const endAdditions = async (tx: Tx, deps: EndDeps, principal: Principal, additio
     principal,
     widened.map(({ id }) => id),
   )
-  await freezeWorkspaces(tx, deps.config, principal, additions.workspaces)
+  await freezeManagedWorkspaces(tx, deps.config, principal, additions.workspaces)
   const people = new Map<Uuid, Lowered>([
     ...additions.roles.map(({ member, before }) => [member.id, before] as const),
     ...additions.members.map(({ id, role }) => [id, { role, status: 'suspended' }] as const),

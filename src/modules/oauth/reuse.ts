@@ -1,7 +1,7 @@
 import type { RequestOrigin } from '../../auth/principal.ts'
 import { audit } from '../../events/audit.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { inTxEndingGrants, revokeGrant } from '../delegation/service.ts'
+import { inTxEndingGrants, revokeGrant } from '../delegation/revoke-service.ts'
 import type { Parts } from '../parts.ts'
 import { type ClientRecord, clientIdOf } from './clients.ts'
 import { OAuthError } from './errors.ts'
