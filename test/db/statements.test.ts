@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { namedStatements } from '../../src/db/statement.ts'
 
 // Commands load these modules.
-import '../../src/modules/audit-log/queries.ts'
+import '../../src/modules/audit-log/export.ts'
 import '../../src/modules/attempts/attempt.ts'
 import { everyPayee } from '../../src/policy/scope-sql.ts'
 import { createClient } from '../harness/client.ts'

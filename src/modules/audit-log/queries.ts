@@ -1,7 +1,6 @@
 import { and, desc, eq, getTableColumns, like, not, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, QueryBuilder } from 'drizzle-orm/pg-core'
-import { type Db, statement } from '../../db/client.ts'
-import { columnsOf } from '../../db/columns.ts'
+import type { Db } from '../../db/client.ts'
 import { beginningWith, createdBetween, newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { type Places, prepare } from '../../db/prepare.ts'
 import { approvals } from '../../db/tables/approvals.ts'
@@ -19,7 +18,7 @@ import { formatId, isIdKind, type Uuid } from '../../lib/ids.ts'
 import { formatMinor } from '../../lib/money.ts'
 import { AuditEntry, type FindAudit, type FindWorkspaceAudit, type WorkspaceAuditEntry } from './schema.ts'
 
-type AuditRecord = Omit<typeof auditLog.$inferSelect, 'inputs'> & { grantLabel: string | null }
+export type AuditRecord = Omit<typeof auditLog.$inferSelect, 'inputs'> & { grantLabel: string | null }
 
 const { inputs: _, ...listed } = getTableColumns(auditLog)
 
@@ -182,39 +181,4 @@ export const presentAudit = (row: AuditRecord): AuditEntry => {
     subject: type && subjectId ? { type, id: nameOf(type, subjectId) } : null,
     created_at: isoTime(row.at),
   })
-}
-
-/** Position of an export in commit order. In the order of ids, an export would skip entries that commit late. */
-type ExportPlace = { transaction: string; id: Uuid }
-type Exported = AuditEntry & { cursor: string }
-
-export const firstPlace: ExportPlace = { transaction: '0', id: '00000000-0000-0000-0000-000000000000' }
-
-export const readExportCursor = (text: string): ExportPlace | undefined => {
-  const [, transaction, id] = /^(\d{1,19}):([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/.exec(text) ?? []
-  return transaction === undefined || id === undefined ? undefined : { transaction, id }
-}
-
-const later = statement('audit.export')`
-  select ${columnsOf(auditLog, 'a', ['transaction', 'inputs'])}, a.transaction::text as position, g.label as "grantLabel"
-   from audit_log a left join grants g on g.id = a.grant_id
-   where (a.transaction, a.id) > ($1::xid8, $2::uuid) and a.transaction < (select events_settled_before())
-   order by a.transaction, a.id limit $3`
-
-type Row = Omit<AuditRecord, 'transaction'> & { position: string }
-
-const pageSize = 1_000
-
-/** Exports the log, oldest entry first. Each entry has a cursor from which a later export continues. */
-export async function* exportAudit(db: Db, from: ExportPlace, maxRows: number): AsyncGenerator<Exported> {
-  let position = from
-  for (let left = maxRows; left > 0; ) {
-    const rows = await db.query<Row>(later, [position.transaction, position.id, Math.min(pageSize, left)])
-    for (const { position: transaction, ...row } of rows) {
-      position = { transaction, id: row.id }
-      yield { ...presentAudit({ ...row, transaction: BigInt(transaction) }), cursor: `${transaction}:${row.id}` }
-    }
-    left -= rows.length
-    if (rows.length < Math.min(pageSize, left + rows.length)) return
-  }
 }

@@ -1,6 +1,7 @@
 import { payingAccounts } from '../../app-rails.ts'
 import { catchUpTransactionIds } from '../../db/start.ts'
-import { exportAudit, firstPlace, listAudit, presentAudit, readExportCursor } from '../../modules/audit-log/queries.ts'
+import { exportAudit, exportStart, parseExportCursor } from '../../modules/audit-log/export.ts'
+import { listAudit, presentAudit } from '../../modules/audit-log/queries.ts'
 import { FindAudit } from '../../modules/audit-log/schema.ts'
 import { markWaitingUnknown, resumeAfterLoss } from '../../modules/exceptions/pauses-service.ts'
 import { factsOf, findUnfinished, unverifiedSince, verifyAll } from '../verify/verify.ts'
@@ -26,7 +27,7 @@ export const upkeepCommands = {
   },
   'audit-log export': async ({ deps }, { options }) => {
     const { cursor, limit } = options
-    const from = cursor === undefined ? firstPlace : readExportCursor(cursor)
+    const from = cursor === undefined ? exportStart : parseExportCursor(cursor)
     if (!from) throw new UsageError('--cursor must be the cursor of the last exported row')
     if (limit !== undefined && !/^[1-9]\d{0,11}$/.test(limit)) throw new UsageError('--limit must be a number of rows')
     for await (const entry of exportAudit(deps.db, from, limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)))
