@@ -9,6 +9,7 @@ import { balanceAccountSql, balanceAccountsSql } from '../../db/tables/workspace
 import { paidPaymentsSql } from '../../db/transitions.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
+import { only } from '../../lib/lists.ts'
 import type { RailName } from '../../lib/rail-names.ts'
 import { nairobiMidnight } from '../../rails/fields.ts'
 import type { NameAnswer, Rails } from '../../rails/rail.ts'
@@ -43,15 +44,13 @@ export const ask = async (vault: Vault, payee: BeneficiaryRecord, lookUp: LookUp
 /** Beneficiaries that an account may look up per day. New accounts get few, because a lookup reveals a number's owner. */
 const maxNamesADay = { new: 20, paying: 500 }
 
-const nextMidnight = (at: Date): Date => daysAfter(nairobiMidnight(at), 1)
-
 const hasPaidSql = `coalesce((select true from workspaces w cross join lateral (
     select from payments p where p.workspace_id = any(array[w.id]) and p.status in ${paidPaymentsSql} limit 1) as paid
   where w.owning_account_id = $1 limit 1), false)`
 
 export const readHasPaid = statement('beneficiaries.account_has_paid')`select ${hasPaidSql} as "hasPaid"`
 const readDay = statement('beneficiaries.names_of_day')`
-  select ${hasPaidSql} as "hasPaid", count(distinct beneficiary_id)::int as others from beneficiary_verifications
+  select ${hasPaidSql} as "hasPaid", count(distinct beneficiary_id)::int as "lookedUp" from beneficiary_verifications
    where account_id = $1 and checked_at >= $2 and source = 'lookup' and beneficiary_id <> $3`
 
 /** The first day from $2 on for which the account $1 has fewer than $3 checks queued. */
@@ -79,8 +78,8 @@ export const newestCheck = prepare('beneficiaries.newest_name_check', { benefici
 const waitsForLookup = ({ nameSource, nameCheckedAt, resultName, updatedAt }: BeneficiaryRecord): boolean =>
   nameSource === 'daily_limit' && resultName === null && nameCheckedAt !== null && updatedAt <= nameCheckedAt
 
-/** `id`: the lookup's record. `again`: the daily limit is reached, and the lookup is due then. */
-type Reserved = { id: Uuid; again: null } | { id: null; again: Date }
+/** `id`: the lookup's record. `postponedTo`: the daily limit is reached, and the lookup is due then. */
+type Reserved = { id: Uuid; postponedTo: null } | { id: null; postponedTo: Date }
 
 /**
  * Records a lookup before it is sent. The account's lock makes concurrent lookups count toward the daily limit. If the limit is
@@ -91,19 +90,20 @@ export const reserve = (db: Database, due: Due): Promise<Reserved | null> =>
     await lockAccount(tx, due.owner)
     const { at } = tx
     const { id: beneficiaryId, workspaceId, owner: accountId } = due
-    const [day] = await tx.query<{ hasPaid: boolean; others: number }>(readDay, [accountId, nairobiMidnight(at), beneficiaryId])
+    const values = [accountId, nairobiMidnight(at), beneficiaryId]
+    const { hasPaid, lookedUp } = only(await tx.query<{ hasPaid: boolean; lookedUp: number }>(readDay, values))
     const row = { id: newId(), workspaceId, accountId, beneficiaryId, checkedAt: at }
-    if (day !== undefined && day.others < (day.hasPaid ? maxNamesADay.paying : maxNamesADay.new)) {
+    if (lookedUp < (hasPaid ? maxNamesADay.paying : maxNamesADay.new)) {
       insertRow(tx, beneficiaryVerifications, { ...row, status: 'unverified', source: 'lookup' })
-      return { id: row.id, again: null }
+      return { id: row.id, postponedTo: null }
     }
     const newest = await first(tx, newestCheck, { beneficiaryId })
     if (newest?.source === 'daily_limit') updateRow(tx, beneficiaryVerifications, { id: newest.id }, { checkedAt: at })
     else insertRow(tx, beneficiaryVerifications, { ...row, status: 'unavailable', source: 'daily_limit' })
-    const [next] = await tx.query<{ at: Date }>(nextDay, [accountId, nextMidnight(at), maxNamesADay.paying])
-    const again = next?.at ?? nextMidnight(at)
+    const next = await tx.query<{ at: Date }>(nextDay, [accountId, daysAfter(nairobiMidnight(at), 1), maxNamesADay.paying])
+    const { at: postponedTo } = only(next)
     const payee = await findLocked(tx, workspaceId, beneficiaryId)
-    if (!payee || !waitsForLookup(payee)) return { id: null, again }
-    updateRow(tx, beneficiaries, { id: beneficiaryId }, { nameCheckDueAt: again, nameCheckedAt: at })
+    if (!payee || !waitsForLookup(payee)) return { id: null, postponedTo }
+    updateRow(tx, beneficiaries, { id: beneficiaryId }, { nameCheckDueAt: postponedTo, nameCheckedAt: at })
     return null
   })

@@ -1,9 +1,7 @@
-import { and, desc, eq, isNull, or, sql } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
 import { lockAccounts } from '../../db/account-lock.ts'
-import { type Db, first, inTx, statement, type Tx } from '../../db/client.ts'
-import { prepare } from '../../db/prepare.ts'
-import { prepareWrite, updateRow } from '../../db/prepare-write.ts'
+import { first, inTx, statement, type Tx } from '../../db/client.ts'
+import { updateRow } from '../../db/prepare-write.ts'
 import { selectRows } from '../../db/select-rows.ts'
 import { beneficiaries, beneficiaryVerifications } from '../../db/tables/beneficiaries.ts'
 import { paidPaymentsSql } from '../../db/transitions.ts'
@@ -14,9 +12,7 @@ import { createTurns, type DueRow, dueInTurn } from '../../jobs/turns.ts'
 import { claimLeased, type Worker } from '../../jobs/worker.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
-import { fieldsOf, mapInChunks } from '../../lib/lists.ts'
-import { memoised } from '../../lib/memoised.ts'
-import { looksAlike, shapeOfName } from '../../lib/names/look-alike.ts'
+import { fieldsOf, only } from '../../lib/lists.ts'
 import { shortened, shortenName } from '../../lib/names/words.ts'
 import type { NameSource } from '../../lib/verification.ts'
 import { nairobiMidnight } from '../../rails/fields.ts'
@@ -26,6 +22,7 @@ import { ask, type Due, newestCheck, readAccounts, readHasPaid, reserve } from '
 import { presentBeneficiary } from './present.ts'
 import { type BeneficiaryRecord, findBeneficiary, findLocked } from './queries.ts'
 import { lockUnarchived, type OnNameChanged } from './service.ts'
+import { findSimilar, markSimilar } from './similar-names.ts'
 import { nextCheckAt, type Verification, verified } from './verification-rules.ts'
 
 // A name check compares a beneficiary's name with the name that the rail reports, and looks for beneficiaries with a similar
@@ -56,8 +53,8 @@ const resultsOf = async (tx: Tx, beneficiaryId: Uuid): Promise<ReportedName[]> =
 
 /** Compares the names in order. The verdict is based on the full name, even if the account sees a shortened one. */
 const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: readonly ReportedName[]): Promise<Verification> => {
-  const [account] = await tx.query<{ hasPaid: boolean }>(readHasPaid, [due.owner])
-  const shown = (name: string): string => (account?.hasPaid ? name : shortenName(name))
+  const { hasPaid } = only(await tx.query<{ hasPaid: boolean }>(readHasPaid, [due.owner]))
+  const shown = (name: string): string => (hasPaid ? name : shortenName(name))
   const { verification, reportedName, nameSource, nameCheckedAt } = before
   let current: Verification = { verification, reportedName, nameSource, nameCheckedAt }
   for (const { id, answer, source } of found) {
@@ -71,57 +68,17 @@ const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: re
   return current
 }
 
-const maxNames = 5_000
-
-/** Includes archived beneficiaries. Otherwise, archiving one and recreating it with another number would raise no warning. */
-const newestNames = prepare('beneficiaries.newest_names', { workspaceId: 'uuid' }, 'pool', (orm, param) =>
-  orm
-    .select({ id: beneficiaries.id, payeeId: beneficiaries.payeeId, name: beneficiaries.displayName })
-    .from(beneficiaries)
-    .where(eq(beneficiaries.workspaceId, param.workspaceId))
-    .orderBy(desc(beneficiaries.id))
-    .limit(maxNames),
-)
-/** Marks both beneficiaries: a payment to one warns if the other was paid before. The other one keeps an earlier mark. */
-const markSimilar = prepareWrite('beneficiaries.mark_similar', { id: 'uuid', similar: 'uuid|null' }, (orm, param) =>
-  orm
-    .update(beneficiaries)
-    .set({ similarToId: sql`case when ${beneficiaries.id} = ${param.id} then ${param.similar} else ${param.id} end` })
-    .where(
-      and(
-        sql`${beneficiaries.id} in (${param.id}, ${param.similar})`,
-        or(eq(beneficiaries.id, param.id), isNull(beneficiaries.similarToId)),
-      ),
-    ),
-)
-
-/** Computing a shape takes as long as comparing it with twenty others, so shapes are cached. */
-const shapeOf = memoised(shapeOfName, 20_000)
-
-/** Names per chunk. A chunk takes about 2 ms if none of its shapes is cached. */
-const chunkSize = 256
-
-/**
- * Runs without the account's lock, because comparing thousands of names would hold the lock for too long. If two beneficiaries
- * are created at the same time, the later check sees both.
- */
-const findSimilar = async (db: Db, { workspaceId, payeeId, displayName }: BeneficiaryRecord): Promise<Uuid | null> => {
-  const shape = shapeOf(displayName)
-  let found: Uuid | null = null
-  // The last match wins: the oldest beneficiary is most likely the one that people know.
-  const compare = (other: { id: Uuid; payeeId: Uuid; name: string }) => {
-    if (other.payeeId !== payeeId && looksAlike(shape, shapeOf(other.name))) found = other.id
-  }
-  await mapInChunks(await db.run(newestNames, { workspaceId }), compare, chunkSize)
-  return found
-}
-
-/** `payee`: the row as read before the search for similar names. `lookup`: null if the rail was not queried. `again`: as reserved. */
-type CheckResult = { lookup: ReportedName | null; again: Date | null; payee: BeneficiaryRecord; similar: Uuid | null }
+/** `payee`: the row as read before the search for similar names. `lookup`: null if the rail was not queried. */
+type CheckResult = { lookup: ReportedName | null; postponedTo: Date | null; payee: BeneficiaryRecord; similar: Uuid | null }
 
 /** A check that was requested while this one ran stays due, unless this one queried the rail. */
-const dueAfter = (before: BeneficiaryRecord, { lookup, again, payee }: CheckResult, at: Date, tries: number): Date | null => {
-  if (again) return again
+const dueAfter = (
+  before: BeneficiaryRecord,
+  { lookup, postponedTo, payee }: CheckResult,
+  at: Date,
+  tries: number,
+): Date | null => {
+  if (postponedTo) return postponedTo
   if (tries > 0) return nextCheckAt(tries, at)
   const isAskedAgain =
     before.resultName === payee.resultName && before.nameCheckDueAt?.getTime() !== payee.nameCheckDueAt?.getTime()
@@ -139,7 +96,7 @@ const writeResult = async (tx: Tx, deps: NameCheckDeps, due: Due, result: CheckR
   const similarToId = isUnchanged ? similar : await findSimilar(tx, before)
   if (similarToId !== before.similarToId) await tx.run(markSimilar, { id: before.id, similar: similarToId })
   const results = before.resultName === null ? [] : await resultsOf(tx, before.id)
-  const hasNoNameYet = result.again !== null && before.reportedName === null
+  const hasNoNameYet = result.postponedTo !== null && before.reportedName === null
   const start: BeneficiaryRecord = hasNoNameYet
     ? { ...before, verification: 'unavailable', nameSource: 'daily_limit', nameCheckedAt: at }
     : before
@@ -172,12 +129,12 @@ const check = async (deps: NameCheckDeps, { id, tenant: workspaceId }: DueRow): 
   const due = { id, workspaceId, ...accounts }
   const lookUp = deps.rails.payout[payee.paymentRail]?.lookUp
   const isAsked = lookUp !== undefined && payee.resultName === null && payee.archivedAt === null
-  const reserved = isAsked ? await reserve(deps.db, due) : { id: null, again: null }
+  const reserved = isAsked ? await reserve(deps.db, due) : { id: null, postponedTo: null }
   if (!reserved) return
-  const { id: lookupId, again } = reserved
+  const { id: lookupId, postponedTo } = reserved
   const [similar, answer] = await Promise.all([findSimilar(deps.db, payee), lookupId && lookUp && ask(deps.vault, payee, lookUp)])
   const lookup = lookupId && answer ? { id: lookupId, answer, source: 'lookup' as const } : null
-  await inTx(deps.db, (tx) => writeResult(tx, deps, due, { lookup, again, payee, similar }))
+  await inTx(deps.db, (tx) => writeResult(tx, deps, due, { lookup, postponedTo, payee, similar }))
 }
 
 /** Maximum number of concurrent name lookups in this process. */

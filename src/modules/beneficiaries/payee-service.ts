@@ -47,7 +47,6 @@ type NamedPayee = { id: Uuid; isNew: boolean; names: readonly string[] }
 type PayeeOfRow = CreateBeneficiary & { namesRail: boolean }
 type Named = { row: PayeeOfRow; fingerprints: string[] }
 
-/** Returns the refusal of an invalid destination, or null for a valid one. */
 export const refusalOfDestination = (rails: Pick<Rails, 'payout'>, row: Parameters<typeof normalisePayee>[1]): Refusal | null => {
   const to = catchRefusal(() => normalisePayee(rails, row))
   return to instanceof Refusal ? to : null
@@ -75,7 +74,7 @@ const destinationOf = ({ fingerprints }: Named): string => fingerprints.join()
 const ofRail = (named: Named): string => `${destinationOf(named)} ${named.row.payment_rail}`
 const keyOf = (named: Named): string => (named.row.namesRail ? ofRail(named) : destinationOf(named))
 
-/** By `keyOf`: the first row of each new beneficiary, which creates it for the others. */
+/** The first row of each new beneficiary creates it for the other rows with its key. */
 const firstsOf = (rows: readonly Named[]): ReadonlyMap<string, Named> => {
   const firsts = new Map<string, Named>()
   for (const row of rows) {
@@ -108,15 +107,15 @@ export const ensureBeneficiaries = async (
   // Grouped once: comparing every row with every payee took a third of Node's time for a batch of a thousand rows.
   const known = Map.groupBy(found, ({ fingerprint }) => fingerprint.toString('hex'))
   const unknown = read.flatMap((each) => (each instanceof Refusal || choose(known, each) ? [] : [each]))
-  const firsts = firstsOf(unknown)
-  const added = new Set(firsts.values())
+  const firstRows = firstsOf(unknown)
+  const added = new Set(firstRows.values())
   if (principal.permissions.has('beneficiary.manage')) await requireBelowBound(tx, 'beneficiaries', workspaceId, added.size)
   const created = new Map<Named, Promise<NamedPayee>>()
   const ensure = async (named: Named): Promise<NamedPayee | Refusal> => {
     const chosen = choose(known, named)
     if (chosen) return { id: chosen.id, isNew: false, names: namesOf(chosen.name, chosen.legalName) }
     if (!principal.permissions.has('beneficiary.manage')) return mayNotCreate()
-    const first = firsts.get(keyOf(named)) ?? named
+    const first = firstRows.get(keyOf(named)) ?? named
     const names = namesOf(first.row.display_name, first.row.legal_name)
     const one =
       created.get(first) ?? createBeneficiary(tx, deps, principal, first.row).then(({ id }) => ({ id, isNew: true, names }))

@@ -41,7 +41,7 @@ export const findLocked = async (tx: Tx, workspaceId: Uuid, id: Uuid): Promise<B
 }
 
 /** Other beneficiaries that a freeze of the payee concerns: its own and, for a paybill, those of all accounts at it. */
-const besides = prepare('beneficiaries.besides', { payeeId: 'uuid', id: 'uuid' }, (orm, param) =>
+export const besides = prepare('beneficiaries.besides', { payeeId: 'uuid', id: 'uuid' }, (orm, param) =>
   records(orm)
     .where(
       and(
@@ -53,9 +53,6 @@ const besides = prepare('beneficiaries.besides', { payeeId: 'uuid', id: 'uuid' }
     )
     .orderBy(beneficiaries.id),
 )
-
-export const listBesides = (tx: Tx, { id, payeeId }: Pick<BeneficiaryRecord, 'id' | 'payeeId'>): Promise<BeneficiaryRecord[]> =>
-  tx.run(besides, { id, payeeId })
 
 const atSameNumber = prepare('beneficiaries.at_same_number', { payeeId: 'uuid', id: 'uuid' }, 'coalesced', (orm, param) =>
   orm
@@ -90,22 +87,22 @@ const page = {
   take: 'rows',
 } as const
 
-const matching = (at: Places<typeof page>) =>
+const matching = (param: Places<typeof page>) =>
   and(
-    at.active && isNull(beneficiaries.archivedAt),
-    at.confirmed && isNotNull(beneficiaries.confirmedAt),
-    at.proposed && isNull(beneficiaries.confirmedAt),
+    param.active && isNull(beneficiaries.archivedAt),
+    param.confirmed && isNotNull(beneficiaries.confirmedAt),
+    param.proposed && isNull(beneficiaries.confirmedAt),
     // Two queries, each with its own index. With `or`, one query would need bitmap scans, which are disabled.
-    at.madeByGrantId &&
-      sql`${beneficiaries.id} = any(array(select b.id from beneficiaries b where b.created_by_grant_id = ${at.madeByGrantId}
-            union select b.id from beneficiaries b where b.changed_by_grant_id = ${at.madeByGrantId}))`,
-    at.sameNumberAs &&
+    param.madeByGrantId &&
+      sql`${beneficiaries.id} = any(array(select b.id from beneficiaries b where b.created_by_grant_id = ${param.madeByGrantId}
+            union select b.id from beneficiaries b where b.changed_by_grant_id = ${param.madeByGrantId}))`,
+    param.sameNumberAs &&
       sql`${beneficiaries.payeeId} = (select b.payee_id from beneficiaries b
-            where b.id = ${at.sameNumberAs} and b.workspace_id = ${at.workspaceId})`,
-    at.paymentRail && eq(beneficiaries.paymentRail, at.paymentRail),
-    at.pattern && or(ilike(beneficiaries.displayName, at.pattern), ilike(beneficiaries.legalName, at.pattern)),
-    at.metadata && sql`${beneficiaries.metadata} @> ${at.metadata}`,
-    at.ids && sql`${beneficiaries.id} = any(${at.ids})`,
+            where b.id = ${param.sameNumberAs} and b.workspace_id = ${param.workspaceId})`,
+    param.paymentRail && eq(beneficiaries.paymentRail, param.paymentRail),
+    param.pattern && or(ilike(beneficiaries.displayName, param.pattern), ilike(beneficiaries.legalName, param.pattern)),
+    param.metadata && sql`${beneficiaries.metadata} @> ${param.metadata}`,
+    param.ids && sql`${beneficiaries.id} = any(${param.ids})`,
   )
 
 /**
@@ -172,12 +169,8 @@ export const requireBeneficiaries = async (db: Db, workspaceId: Uuid, ids: reado
 
 /** Refuses paybills without a fixed account reference, because such an entry would allow every account behind the paybill. */
 export const requireAllowable = async (db: Db, workspaceId: Uuid, ids: readonly Uuid[] | null, path: string): Promise<void> => {
-  const open = (await requireBeneficiaries(db, workspaceId, ids, path)).filter(takesAnyReference)
+  const refused = (await requireBeneficiaries(db, workspaceId, ids, path)).filter(takesAnyReference).map(({ id }) => id)
   const why =
     'is a paybill with any account reference, so allowing it would allow every account behind it. Create a beneficiary with a fixed account_reference, and name that one'
-  refuseEach(
-    open.map(({ id }) => id),
-    path,
-    why,
-  )
+  refuseEach(refused, path, why)
 }

@@ -16,12 +16,13 @@ import { wakeAfterCommit } from '../../jobs/jobs.ts'
 import { referenceKey } from '../../lib/account-reference.ts'
 import { conflict, found, invalidFields, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
+import { assertPresent } from '../../lib/lists.ts'
 import { hasAccounts, type RailName } from '../../lib/rail-names.ts'
 import type { Rails } from '../../rails/rail.ts'
 import { type Creator, changedBy, createdBy, readCreator } from '../creators.ts'
 import type { Parts } from '../parts.ts'
 import { beneficiaryStatus, presentBeneficiary } from './present.ts'
-import { type BeneficiaryRecord, destinationContext, findLocked, listBesides } from './queries.ts'
+import { type BeneficiaryRecord, besides, destinationContext, findLocked } from './queries.ts'
 import { fingerprintText, maskOf, normalisePayee, type Payee } from './rules.ts'
 import type { CreateBeneficiary, UpdateBeneficiary } from './schema.ts'
 import { verdictAfterRename } from './verification-rules.ts'
@@ -43,7 +44,7 @@ const recordChange = async (
   const { id, workspaceId } = after
   const data = presentBeneficiary(after)
   await appendEvents(tx, [{ type, accountId, workspaceId, data }])
-  audit(tx, actor, action, { workspaceId, subject: id, ...(before && { before: presentBeneficiary(before) }), after: data })
+  audit(tx, actor, action, { workspaceId, subject: id, before: before && presentBeneficiary(before), after: data })
 }
 
 const confirm = async (tx: Tx, actor: Actor, accountId: Uuid, before: BeneficiaryRecord): Promise<BeneficiaryRecord> => {
@@ -73,8 +74,7 @@ type PayeeKey = { derivations: Derivations; workspaceId: Uuid; rail: RailName }
 const ensureOne = async (tx: Tx, key: PayeeKey, to: Payee, paybill?: PayeeRow): Promise<PayeeRow> => {
   const { derivations, workspaceId, rail } = key
   const macs = derivations.macs('fingerprint', fingerprintText(workspaceId, rail, to))
-  const [current] = macs
-  if (!current) throw new Error('the ring of token secrets is empty')
+  const current = assertPresent(macs[0], 'the ring of token secrets is empty')
   const [payee] = await tx.query<PayeeRow>(findOrInsert, [
     newId(),
     workspaceId,
@@ -85,10 +85,9 @@ const ensureOne = async (tx: Tx, key: PayeeKey, to: Payee, paybill?: PayeeRow): 
     to.accountReference === null ? null : referenceKey(to.accountReference),
     tx.at,
   ])
+  if (payee) return payee
   // A concurrent transaction created the payee after the search and has committed.
-  const one = payee ?? (await findPayee(tx, { workspaceId, fingerprint: current.mac }))
-  if (!one) throw new Error('a payee that exists cannot be read')
-  return one
+  return assertPresent(await findPayee(tx, { workspaceId, fingerprint: current.mac }), 'a payee that exists cannot be read')
 }
 
 /** Creates the payee of a destination if it is missing, and first the payee of its paybill, whose freeze applies to it. */
@@ -187,8 +186,8 @@ const renamedBy = (creator: Creator, renamed: BeneficiaryRecord, at: Date) => ({
 
 /** Freezes or unfreezes a payee, and publishes an event for every other beneficiary whose status changes with it. */
 const freezePayee = async (tx: Tx, accountId: Uuid, changed: BeneficiaryRecord, frozenAt: Date | null): Promise<void> => {
-  const { payeeId } = changed
-  const others = await listBesides(tx, changed)
+  const { id, payeeId } = changed
+  const others = await tx.run(besides, { id, payeeId })
   updateRow(tx, payees, { id: payeeId }, { frozenAt })
   const events = others.flatMap((before) => {
     const after = { ...before, ...(before.payeeId === payeeId ? { frozenAt } : { paybillFrozenAt: frozenAt }) }
@@ -201,11 +200,9 @@ const freezePayee = async (tx: Tx, accountId: Uuid, changed: BeneficiaryRecord, 
 /** Called in the transaction that changes the reported name or the verification status, and has locked the paying account. */
 export type OnNameChanged = (tx: Tx, rails: Rails, payee: BeneficiaryRecord, actor?: Actor) => Promise<void>
 
-type UpdateParts = { rails: Rails; onNameChanged: OnNameChanged }
-
 export const updateBeneficiary = async (
   tx: Tx,
-  { rails, onNameChanged }: UpdateParts,
+  { rails, onNameChanged }: { rails: Rails; onNameChanged: OnNameChanged },
   principal: Principal,
   id: Uuid,
   change: UpdateBeneficiary,
