@@ -11,7 +11,7 @@ import { balanceAccountSql } from '../../db/tables/workspaces.ts'
 import { catchRefusal, conflict, found, permissionMissing, Refusal } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { assertPresent } from '../../lib/lists.ts'
-import { loosens } from '../../policy/limits.ts'
+import { loosens } from '../../policy/loosening.ts'
 import { type Creator, readCreator } from '../creators.ts'
 import { type SweepDeps, sweepOf } from '../for-each-row.ts'
 import {

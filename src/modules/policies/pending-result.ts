@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { sha256 } from '../../auth/secrets.ts'
 import { type Db, statement } from '../../db/client.ts'
 import { personNameSql } from '../../db/person-name.ts'
-import type { spendingPolicies } from '../../db/tables/policies.ts'
 import { presenter } from '../../http/presenter.ts'
 import { Name } from '../../http/wire.ts'
 import { canonicalJson } from '../../lib/canonical.ts'
@@ -13,13 +12,13 @@ import { displayAmount } from '../../lib/money.ts'
 import { quoted } from '../../lib/text.ts'
 import { changedTerms, ordinaryApprovals } from '../../policy/term-words.ts'
 import { findBeneficiaries } from '../beneficiaries/queries.ts'
+import type { PolicyRecord } from './queries.ts'
 import { type PolicyTerms, policyTerms } from './rules.ts'
 import { type Policy, policyInput, StoredChange, TermsOut } from './schema.ts'
 
 // A pending change is stored with its complete resulting terms and the text that confirms them. Both belong to one version of the
 // policy. Each new version gives the change a new result, a new text and another 24 hours to object.
 
-type PolicyRecord = typeof spendingPolicies.$inferSelect
 export type NamedTerms = PolicyTerms & { name: string }
 /** The terms that would result; null: the policy is archived. */
 export type Result = NamedTerms | null
@@ -65,8 +64,8 @@ export const pendingOf = (record: PolicyRecord): PendingResult | undefined => {
 type TextNames = {
   currency: string
   workspace: { id: Uuid; name: string }
-  nameOf: (beneficiaryId: string) => string
-  personOf: (accountId: string) => string
+  /** The name of a beneficiary or an account. */
+  nameOf: (id: string) => string
 }
 
 /** The text that confirms the change. It describes the terms in words, and binds all of them with their digest. */
@@ -74,10 +73,10 @@ const textOf = (
   policy: PolicyRecord,
   result: Result,
   { requester, at }: { requester: Uuid; at: Date },
-  { currency, workspace, nameOf, personOf }: TextNames,
+  { currency, workspace, nameOf }: TextNames,
 ): string => {
   const [before, after] = [presentTerms(policy), result && presentTerms(result)]
-  const words = { money: (minor: string) => displayAmount(BigInt(minor), currency), nameOf, personOf, typeName: quoted }
+  const words = { money: (minor: string) => displayAmount(BigInt(minor), currency), nameOf, personOf: nameOf, typeName: quoted }
   const renamed = after && after.name !== before.name ? [`- Name: ${quoted(before.name)} → ${quoted(after.name)}`] : []
   const changes = after
     ? changedTerms(before, after, words).map((each) => `- ${each.label}: ${each.before} → ${each.after}`)
@@ -119,17 +118,17 @@ export const pendingColumns = async (
   db: Db,
   policy: PolicyRecord,
   { change, result, requester, grantId, renewed }: ChangeRequest,
-  { at, ...wording }: Omit<TextNames, 'nameOf' | 'personOf'> & { at: Date },
+  { at, ...wording }: Omit<TextNames, 'nameOf'> & { at: Date },
 ) => {
   const ids = new Set([...policy.beneficiaryIds, ...(result?.beneficiaryIds ?? [])])
-  const names = new Map(
-    (await findBeneficiaries(db, [...ids])).map(({ id, displayName }) => [formatId('beneficiary', id), displayName]),
-  )
-  const nameOf = (id: string) => `${quoted(names.get(id) ?? '')} (${id})`
+  const payees = await findBeneficiaries(db, [...ids])
   const accounts = [...(policy.approverIds ?? []), ...(result?.approverIds ?? [])]
   const people = accounts.length === 0 ? [] : await db.query<{ id: Uuid; name: string | null }>(readPeople, [accounts])
-  const named = new Map(people.map(({ id, name }) => [formatId('account', id), name]))
-  const personOf = (id: string) => `${quoted(named.get(id) ?? '')} (${id})`
+  const names = new Map([
+    ...payees.map(({ id, displayName }) => [formatId('beneficiary', id), displayName] as const),
+    ...people.map(({ id, name }) => [formatId('account', id), name] as const),
+  ])
+  const nameOf = (id: string) => `${quoted(names.get(id) ?? '')} (${id})`
   return {
     pendingChange: change,
     pendingChangeBy: requester,
@@ -143,7 +142,7 @@ export const pendingColumns = async (
       count_implied: result?.countImplied ?? false,
       terms: result && presentTerms(result),
     },
-    pendingChangeMessage: textOf(policy, result, { requester, at }, { ...wording, nameOf, personOf }),
+    pendingChangeMessage: textOf(policy, result, { requester, at }, { ...wording, nameOf }),
   }
 }
 

@@ -9,18 +9,12 @@ import { prepare } from '../../db/prepare.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import { spendingPolicies, usageCounters } from '../../db/tables/policies.ts'
-import { presenter } from '../../http/presenter.ts'
 import { found, invalidFields } from '../../lib/errors.ts'
-import { formatId, type Uuid } from '../../lib/ids.ts'
+import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt, type ZoneSchedule } from '../../policy/calendar.ts'
-import { presentUsage } from '../../policy/limits.ts'
-import { namesCustomTypesOnly } from '../../policy/scope.ts'
 import { totalStart } from '../../policy/scope-sql.ts'
 import type { Usage } from '../../policy/types.ts'
-import { presentCreators } from '../present-creator.ts'
-import { presentPending, shownApprovers } from './pending-result.ts'
-import { Policy } from './schema.ts'
 
 export type PolicyRecord = typeof spendingPolicies.$inferSelect
 
@@ -97,28 +91,3 @@ export const readUsage = async (
     rows.reduce((sum, row) => (row.id === id && row.period === period ? sum + row.usedMinor : sum), 0n)
   return (id) => ({ dayMinor: used(id, 'day'), monthMinor: used(id, 'month'), totalMinor: used(id, 'total') })
 }
-
-const customTypes = {
-  code: 'custom_payment_types' as const,
-  message:
-    "Initiators choose the payment type, so they can avoid this rule. To bind them, name rails or beneficiaries, or use the grant's own allow-list.",
-}
-
-/** Omits the total of a policy without a total limit, which counts none. */
-const shownUsage = (
-  { total_minor, ...periods }: ReturnType<typeof presentUsage>,
-  { totalLimitMinor }: PolicyRecord,
-): Policy['usage'] => (totalLimitMinor === null ? periods : { ...periods, total_minor })
-
-const shown = presenter(Policy)
-
-export const presentPolicy = (record: PolicyRecord, usage?: Usage): Policy =>
-  shown(record, {
-    binds: record.bindsGrantId === null ? 'all' : { grant_id: formatId('grant', record.bindsGrantId) },
-    approver_ids: shownApprovers(record),
-    warnings: namesCustomTypesOnly(record.paymentTypes) ? [customTypes] : [],
-    status: record.archivedAt ? 'archived' : 'active',
-    pending_change: presentPending(record),
-    ...(usage && { usage: shownUsage(presentUsage(usage), record) }),
-    ...presentCreators(record),
-  })

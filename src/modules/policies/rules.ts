@@ -1,4 +1,4 @@
-import { type FieldError, invalidFields } from '../../lib/errors.ts'
+import { invalidFields } from '../../lib/errors.ts'
 import { type PolicyField, type PolicyFields, policyFieldNames, policyFields, wireName } from '../../policy/fields.ts'
 import { contradictions } from '../../policy/limits.ts'
 import type { CreatePolicy } from './schema.ts'
@@ -17,21 +17,21 @@ export type PolicyTerms = { [Field in PolicyField]: Stored<PolicyFields[Field]> 
  * prefix of their paths.
  */
 export const policyTerms = (input: Omit<CreatePolicy, 'name'>, current?: PolicyTerms, under = ''): PolicyTerms => {
-  const given: Readonly<Record<string, unknown>> = input
+  const requested: Readonly<Record<string, unknown>> = input
   const merged = (field: PolicyField): unknown => {
-    const value = given[wireName(field)]
-    if (value === undefined && current) return current[field]
-    const meant = value ?? policyFields[field].absent
+    const given = requested[wireName(field)]
+    if (given === undefined && current) return current[field]
+    const value = given ?? policyFields[field].absent
     // An empty list of approvers means every approver, like null.
-    if (field === 'approverIds' && Array.isArray(meant) && meant.length === 0) return null
-    return Array.isArray(meant) ? [...new Set(meant)] : meant
+    if (field === 'approverIds' && Array.isArray(value) && value.length === 0) return null
+    return Array.isArray(value) ? [...new Set(value)] : value
   }
   const fields = Object.fromEntries(policyFieldNames.map((field) => [field, merged(field)])) as Omit<PolicyTerms, 'countImplied'>
   const { required_approval_count: count } = input
-  const isAlways = fields.approvalThresholdMinor === null
-  const countImplied = count === undefined ? (current?.countImplied ?? true) : count === null || (count === 0 && isAlways)
-  const terms = { ...fields, countImplied, ...(countImplied && { requiredApprovalCount: isAlways ? 0 : 1 }) }
-  const problems: FieldError[] = contradictions(terms, under)
+  const hasThreshold = fields.approvalThresholdMinor !== null
+  const countImplied = count === undefined ? (current?.countImplied ?? true) : count === null || (count === 0 && !hasThreshold)
+  const terms = { ...fields, countImplied, ...(countImplied && { requiredApprovalCount: hasThreshold ? 1 : 0 }) }
+  const problems = contradictions(terms, under)
   if (problems.length > 0) throw invalidFields(...problems)
   return terms
 }

@@ -8,12 +8,13 @@ import { grants } from '../../db/tables/grants.ts'
 import { spendingPolicies } from '../../db/tables/policies.ts'
 import { conflict } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
-import { loosens } from '../../policy/limits.ts'
+import { loosens } from '../../policy/loosening.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
 import { requireBelowBound } from '../bounds.ts'
 import { createdBy, readCreator } from '../creators.ts'
 import { loosen, tighten } from './pending-change.ts'
-import { lockOwnPolicy, type PolicyRecord, presentPolicy, requireApprovers } from './queries.ts'
+import { presentPolicy } from './policy-present.ts'
+import { lockOwnPolicy, type PolicyRecord, requireApprovers } from './queries.ts'
 import { policyTerms } from './rules.ts'
 import type { CreatePolicy, UpdatePolicy } from './schema.ts'
 import { archived, changePolicy, insertPolicy, nothingPending } from './write.ts'
@@ -71,22 +72,18 @@ export const createPolicy = async (tx: Tx, principal: Principal, input: CreatePo
   return insertPolicy(tx, principal, record)
 }
 
-/** Compares values in the API's form. A derived count differs from an equal explicit one, because it follows the threshold. */
-const isSame = (field: string, value: unknown, before: PolicyRecord): boolean => {
-  if (field === 'required_approval_count') return before.countImplied ? value === null : value === before.requiredApprovalCount
-  return JSON.stringify(value) === JSON.stringify((presentPolicy(before) as Record<string, unknown>)[field])
-}
-
 /**
- * Omits fields that a request only repeats, because the change must not undo a stricter one made meanwhile. Keeps a null approval
- * count, so that the count is derived when the change takes effect.
+ * Omits fields that a request only repeats, because the change must not undo a stricter one made meanwhile. A null approval count
+ * is derived from the threshold when the change takes effect, so it differs from an equal explicit one.
  */
-const changeOf = ({ version: _, ...asked }: UpdatePolicy, before: PolicyRecord, after: PolicyRecord): object => {
-  const presented: Record<string, unknown> = presentPolicy(after)
-  const given = Object.entries(asked)
-    .filter(([, value]) => value !== undefined)
-    .map(([field, value]) => [field, field === 'name' || field === 'required_approval_count' ? value : presented[field]] as const)
-  return Object.fromEntries(given.filter(([field, value]) => !isSame(field, value, before)))
+const changeOf = ({ version: _, ...request }: UpdatePolicy, before: PolicyRecord, after: PolicyRecord): object => {
+  const { required_approval_count } = request
+  const old: Record<string, unknown> = { ...presentPolicy(before), ...(before.countImplied && { required_approval_count: null }) }
+  const wanted: Record<string, unknown> = { ...presentPolicy(after), required_approval_count }
+  const changed = Object.entries(request).filter(
+    ([field, value]) => value !== undefined && JSON.stringify(wanted[field]) !== JSON.stringify(old[field]),
+  )
+  return Object.fromEntries(changed.map(([field]) => [field, wanted[field]]))
 }
 
 /** A change that loosens the policy may have to wait as `pendingChange`. `waits`: this change waits, not just an earlier one. */

@@ -16,7 +16,8 @@ import { effectiveTimeZone, periodsAt, type ZoneSchedule } from '../../policy/ca
 import { countedTotals, isInTotal, policyApplies, totalStart } from '../../policy/scope-sql.ts'
 import { type Creator, changedBy, readCreator } from '../creators.ts'
 import { queueMail } from '../mail/service.ts'
-import { type PolicyRecord, presentPolicy } from './queries.ts'
+import { presentPolicy } from './policy-present.ts'
+import type { PolicyRecord } from './queries.ts'
 import type { PolicyTerms } from './rules.ts'
 
 const deleteCounters = prepareWrite('policies.forget_counters', { id: 'uuid' }, (orm, param) =>
@@ -64,13 +65,18 @@ export const requesterOf = (
 const mailChange = async (tx: Tx, policy: PolicyRecord): Promise<void> => {
   const { id, workspaceId, name, pendingChangeAt, pendingChangeEffectiveAt } = policy
   if (!pendingChangeAt || !pendingChangeEffectiveAt) return
-  const cause = `policy/${id}/${pendingChangeAt.toISOString()}`
   const { accountId, label } = await requesterOf(tx, policy)
   queueMail(tx, {
-    ...{ kind: 'policy_change_waits', cause, to: 'deciders', except: accountId, by: { accountId, label }, workspaceId },
-    ...{ about: { kind: 'policy', id }, path: `/policies/${formatId('policy', id)}` },
+    kind: 'policy_change_waits',
+    cause: `policy/${id}/${pendingChangeAt.toISOString()}`,
+    workspaceId,
+    about: { kind: 'policy', id },
+    to: 'deciders',
+    except: accountId,
+    by: { accountId, label },
     values: { policy: quoted(name) },
     times: { effective: isoTime(pendingChangeEffectiveAt) },
+    path: `/policies/${formatId('policy', id)}`,
   })
 }
 
