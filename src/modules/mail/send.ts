@@ -167,8 +167,7 @@ const readObsolete = statement('mails.is_obsolete')`
 const isObsolete = async (db: Db, { accountId, subjectKind, subjectId, createdAt, ...row }: MailRow, address: string) => {
   const workspaceId = row.kind === 'new_key' ? null : row.workspaceId
   const values = [accountId, emailKey(address), workspaceId, subjectKind, subjectId, createdAt]
-  const [answer] = await db.query<{ isObsolete: boolean | null }>(readObsolete, values)
-  return answer?.isObsolete === true
+  return only(await db.query<{ isObsolete: boolean | null }>(readObsolete, values)).isObsolete === true
 }
 
 const work = async (deps: Sending, transport: Transport | null, id: Uuid): Promise<void> => {

@@ -66,8 +66,8 @@ const rowOf = (tx: Tx, { kind, cause, workspaceId, about, ...content }: Cause): 
 })
 
 /** Called in the transaction of the cause. Each recipient gets one mail after the commit. */
-export const queueMail = (tx: Tx, cause: Cause & { to: NonNullable<MailContent['to']> }): void => {
-  tx.writeAtCommit(written, [rowOf(tx, cause)])
+export const queueMail = (tx: Tx, request: Cause & { to: NonNullable<MailContent['to']> }): void => {
+  tx.writeAtCommit(written, [rowOf(tx, request)])
   wakeAfterCommit(tx, 'mails')
 }
 
@@ -86,7 +86,7 @@ export const addressed = ({ vault, derivations }: Seals, row: MailRow, { email, 
 }
 
 /** Queues a mail to an address that may belong to no account. */
-export const queueMailTo = (tx: Tx, seals: Seals, cause: Cause, recipient: Recipient): void => {
-  tx.writeAtCommit(written, [addressed(seals, rowOf(tx, cause), recipient)])
+export const queueMailTo = (tx: Tx, deps: Seals, request: Cause, recipient: Recipient): void => {
+  tx.writeAtCommit(written, [addressed(deps, rowOf(tx, request), recipient)])
   wakeAfterCommit(tx, 'mails')
 }

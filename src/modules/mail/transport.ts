@@ -36,7 +36,10 @@ export const createTransport = ({ SMTP_URL, MAIL_FROM, publicUrl }: Config): Tra
     ...(isNear(url.hostname) ? { ignoreTLS: true } : { requireTLS: true }),
     disableFileAccess: true,
     disableUrlAccess: true,
-    ...{ connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000, dnsTimeout: 5_000 },
+    connectionTimeout: 10_000,
+    greetingTimeout: 10_000,
+    socketTimeout: 20_000,
+    dnsTimeout: 5_000,
   }
   const messageIds = new URL(publicUrl).hostname
   return async ({ id, to, subject, text, html }) => {
@@ -45,7 +48,11 @@ export const createTransport = ({ SMTP_URL, MAIL_FROM, publicUrl }: Config): Tra
     const transporter = connect(options)
     try {
       await transporter.sendMail({
-        ...{ from: MAIL_FROM, to: { name: '', address: to }, subject, text, html },
+        from: MAIL_FROM,
+        to: { name: '', address: to },
+        subject,
+        text,
+        html,
         messageId: `<${id}@${messageIds}>`,
         headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
       })

@@ -49,14 +49,13 @@ export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): v
     response: { 200: EventStream },
     // A HEAD request for a stream would never end.
     exposeHeadRoute: false,
-    handler: (request, reply) => {
-      return openNotificationStream(deps, { fanOut, slots, resets }, request.principal, {
+    handler: (request, reply) =>
+      openNotificationStream(deps, { fanOut, slots, resets }, request.principal, {
         reauthenticate: request.reauthenticate,
         types: request.query.type,
         lastEventId: readLastEventId(request),
         connect: () => openSse(reply, { pingSeconds: deps.config.STREAM_PING_SECONDS }),
-      })
-    },
+      }),
   })
   routes.list('/v1/notifications', 'notifications.list', {
     access: 'authenticated',

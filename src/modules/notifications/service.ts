@@ -50,18 +50,18 @@ const findReader = async (db: Db, principal: Principal): Promise<Reader> => {
   const permissions = new Map<Uuid, ReadonlySet<Permission>>(
     rows.filter(({ status }) => status === 'active').map((row) => [row.workspaceId, effectivePermissions(row.role, null)]),
   )
-  return readerOf(
-    principal,
-    permissions,
-    below.map((row) => row.id),
-  )
+  const grantIds = below.map(({ id }) => id)
+  return readerOf(principal, permissions, grantIds)
 }
 
+type SearchDeps = Pick<Parts, 'clock' | 'config' | 'db'>
+
+const oldestKeptAt = ({ clock, config }: SearchDeps): Date => daysAfter(clock.now(), -config.EVENT_RETENTION_DAYS)
+
 /** Finds an event that is still stored. Another tenant's event counts as unknown. */
-const findOwnEvent = async (deps: Pick<Parts, 'clock' | 'config' | 'db'>, reader: Reader, id: Uuid) => {
+const findOwnEvent = async (deps: SearchDeps, reader: Reader, id: Uuid): Promise<StoredEvent | undefined> => {
   const event = await findEvent(deps.db, id)
-  if (!event || !mayRead(reader, event)) return undefined
-  return event.createdAt >= daysAfter(deps.clock.now(), -deps.config.EVENT_RETENTION_DAYS) ? event : undefined
+  return event && mayRead(reader, event) && event.createdAt >= oldestKeptAt(deps) ? event : undefined
 }
 
 const acquireSlot = async ({ config }: Pick<Parts, 'config'>, slots: StreamSlots, { accountId, grant }: Principal) => {
@@ -86,10 +86,9 @@ export const openNotificationStream = async (
   },
 ): Promise<void> => {
   // An open stream keeps `reauthenticate`, but must not keep the rest of `request`.
-  const { reauthenticate } = request
+  const { reauthenticate, lastEventId } = request
   const { accountId } = principal
   const reader = await findReader(deps.db, principal)
-  const { lastEventId } = request
   const last = lastEventId === undefined ? undefined : await findOwnEvent(deps, reader, lastEventId)
   const start = last ? { replayFrom: last } : { isPast: await readPast(deps.db) }
   const slot = await acquireSlot(deps, slots, principal)
@@ -125,6 +124,21 @@ const maxPageSize = 500
 /** The position before all events. */
 const beginning: Position = { transaction: '0', id: firstId }
 
+/** Null: reads from the newest event back. */
+const startPosition = async (deps: SearchDeps, reader: Reader, id: Uuid | 'start' | undefined): Promise<Position | null> => {
+  if (id === undefined) return null
+  if (id === 'start') return beginning
+  const event = await findOwnEvent(deps, reader, id)
+  if (event) return event
+  throw invalidAt(
+    'after',
+    'This event is not known, or older than what is kept: read the resources again and start from the newest event.',
+    'invalid_cursor',
+  )
+}
+
+const later = (time: Date | undefined, other: Date): Date => (time && time > other ? time : other)
+
 type NotificationsSearch = Omit<NotificationsQuery, keyof PageQuery | 'wait_seconds'>
 
 /**
@@ -132,74 +146,68 @@ type NotificationsSearch = Omit<NotificationsQuery, keyof PageQuery | 'wait_seco
  * until a page is full of events that the reader may see.
  */
 export const listNotifications = async (
-  deps: Pick<Parts, 'clock' | 'config' | 'db'>,
+  deps: SearchDeps,
   principal: Principal,
-  { after, type: types, created_after: createdAfter, created_before: createdBefore }: NotificationsSearch,
+  { after, type: types, created_after: createdAfter, created_before: until }: NotificationsSearch,
   { before, take }: PageRequest,
 ): Promise<StoredEvent[]> => {
   const reader = await findReader(deps.db, principal)
-  const startId = before ?? after
-  const start = startId === 'start' ? beginning : startId ? await findOwnEvent(deps, reader, startId) : null
-  if (start === undefined)
-    throw invalidAt(
-      'after',
-      'This event is not known, or older than what is kept: read the resources again and start from the newest event.',
-      'invalid_cursor',
-    )
+  const start = await startPosition(deps, reader, before ?? after)
   const audience = audienceOf(reader, filterOf(types))
   if (audience.types.length === 0) return []
-  const collected: StoredEvent[] = []
-  const kept = daysAfter(deps.clock.now(), -deps.config.EVENT_RETENTION_DAYS)
-  const since = createdAfter && createdAfter > kept ? createdAfter : kept
-  const isBetween = ({ createdAt }: StoredEvent) =>
-    createdAt > since && (createdBefore === undefined || createdAt < createdBefore)
+  const oldestKept = oldestKeptAt(deps)
+  const since = later(createdAfter, oldestKept)
+  const isBetween = ({ createdAt }: StoredEvent) => createdAt > since && (until === undefined || createdAt < until)
   // Rounds down to a second, so that requests of one turn share a query. `isBetween` checks the exact time.
-  const keptFrom = new Date(kept.getTime() - (kept.getTime() % 1_000))
-  const times = { since: createdAfter && createdAfter > keptFrom ? createdAfter : keptFrom, until: createdBefore }
-  const range = after !== undefined && start ? await transactionRange(deps.db, since, createdBefore) : undefined
+  const wholeSecond = new Date(oldestKept.getTime() - (oldestKept.getTime() % 1_000))
+  const times = { since: later(createdAfter, wholeSecond), until }
+  const range = after !== undefined && start ? await transactionRange(deps.db, since, until) : undefined
   const earliest: Position | null = range ? { transaction: range.first, id: firstId } : null
   let position = earliest && start && comparePositions(start, earliest) < 0 ? earliest : start
-  // Each page is larger than the one before, because the reader may see only a few of very many events.
-  for (let more = true, size = take; more && collected.length < take; size = Math.min(2 * size, maxPageSize)) {
+  const collected: StoredEvent[] = []
+  let size = take
+  let hasMore = true
+  while (hasMore && collected.length < take) {
     const page =
       range && position
         ? await eventsAfter(deps.db, { from: position, audience, take: size })
         : await eventsBefore(deps.db, { from: position, audience, take: size, ...times })
     collected.push(...page.filter((event) => isBetween(event) && mayRead(reader, event)))
     position = page.at(-1) ?? null
-    more = page.length === size && !(range && position && BigInt(position.transaction) > BigInt(range.last))
+    hasMore = page.length === size && !(range && position && BigInt(position.transaction) > BigInt(range.last))
+    // Each page is larger than the one before, because the reader may see only a few of very many events.
+    size = Math.min(2 * size, maxPageSize)
   }
   return collected.slice(0, take)
 }
 
 const pollMs = 500
 
-type Waiting = {
-  principal: Principal
-  reauthenticate: () => Promise<Principal>
-  raw: { socket: Socket }
-  query: NotificationsQuery
-}
-
 /**
  * Like `listNotifications`, but waits for the first event, for a program that is started now and then. Each poll checks the
  * credential first. A waiting request counts as a stream of its account.
  */
 export const awaitNotifications = async (
-  deps: Parameters<typeof listNotifications>[0],
+  deps: SearchDeps,
   { slots, closing }: { slots: StreamSlots; closing: AbortSignal },
-  { principal, reauthenticate, raw, query: asked }: Waiting,
+  request: {
+    principal: Principal
+    reauthenticate: () => Promise<Principal>
+    raw: { socket: Socket }
+    query: NotificationsQuery
+  },
   page: PageRequest,
 ): Promise<StoredEvent[]> => {
-  const { wait_seconds: seconds, ...query } = asked
+  const { principal, reauthenticate, raw } = request
+  const { wait_seconds: seconds, ...query } = request.query
   if (seconds > 0 && query.after === undefined)
     throw invalidFields({ path: 'wait_seconds', message: 'is taken with after alone: after=start begins with the oldest event' })
   const first = await listNotifications(deps, principal, query, page)
   if (first.length > 0 || seconds === 0) return first
   const slot = await acquireSlot(deps, slots, principal)
   const gone = new AbortController()
-  const leave = () => gone.abort()
-  raw.socket.once('close', leave)
+  const abort = () => gone.abort()
+  raw.socket.once('close', abort)
   const ended = AbortSignal.any([closing, gone.signal])
   try {
     for (let left = seconds * 1_000; left > 0 && !ended.aborted; left -= pollMs) {
@@ -210,7 +218,7 @@ export const awaitNotifications = async (
     }
     return []
   } finally {
-    raw.socket.off('close', leave)
+    raw.socket.off('close', abort)
     slots.release(slot)
   }
 }

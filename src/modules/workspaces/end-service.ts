@@ -35,11 +35,8 @@ export const lockManagedWorkspaces = async (
   ids: readonly Uuid[],
 ): Promise<ReadonlyMap<Uuid, { owningAccountId: Uuid; role: MemberRecord['role'] }>> => {
   const locked = await lockWorkspaces(tx, ids)
-  const roles = await rolesIn(
-    tx,
-    accountId,
-    locked.map(({ id }) => id),
-  )
+  const lockedIds = locked.map(({ id }) => id)
+  const roles = await rolesIn(tx, accountId, lockedIds)
   return new Map(
     locked.flatMap(({ id, owningAccountId }) => {
       const role = roles.get(id)
@@ -55,14 +52,11 @@ export const lowerMembers = async (
   tx: Tx,
   deps: Ends,
   principal: Principal,
-  found: readonly NamedMember[],
+  members: readonly NamedMember[],
   wanted: ReadonlyMap<Uuid, Lowered>,
 ): Promise<void> => {
-  const managed = await lockManagedWorkspaces(
-    tx,
-    principal.accountId,
-    found.map(({ workspaceId }) => workspaceId),
-  )
+  const workspaceIds = members.map(({ workspaceId }) => workspaceId)
+  const managed = await lockManagedWorkspaces(tx, principal.accountId, workspaceIds)
   // Looked at first: changing a member takes further locks.
   const locked = (await listMembersWith(tx, [...wanted.keys()])).filter(({ accountId }) => holdsLock(tx, accountId))
   for (const before of locked) {
@@ -76,9 +70,13 @@ export const lowerMembers = async (
   }
 }
 
-/** Freezes the workspaces that the account manages. */
-export const freezeWorkspaces = async (tx: Tx, config: Config, principal: Principal, found: readonly WorkspaceRecord[]) => {
-  const ids = found.map(({ id }) => id)
+export const freezeManagedWorkspaces = async (
+  tx: Tx,
+  config: Config,
+  principal: Principal,
+  workspaces: readonly WorkspaceRecord[],
+) => {
+  const ids = workspaces.map(({ id }) => id)
   const managed = await lockManagedWorkspaces(tx, principal.accountId, ids)
   const reason = 'Made in a session that was ended with everything that began there.'
   for (const workspace of await listWorkspacesWith(tx, [...managed.keys()]))

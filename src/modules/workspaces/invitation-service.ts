@@ -132,6 +132,12 @@ export const createInvitation = async (tx: Tx, deps: MailDeps, principal: Princi
   return { invitation, token }
 }
 
+const revoke = async (tx: Tx, principal: Principal, invitation: InvitationRecord): Promise<InvitationRecord> => {
+  const { id, workspaceId } = invitation
+  audit(tx, principal, 'invitation.revoke', { workspaceId, subject: id })
+  return updateRow(tx, invitations, invitation, { revokedAt: tx.at })
+}
+
 /** A repeated call gets the same answer. An accepted invitation is a membership, which has its own route. */
 export const revokeInvitation = async (tx: Tx, principal: Principal, id: Uuid): Promise<InvitationRecord> => {
   const { workspace } = await lockMembership(tx, principal, 'workspace.manage')
@@ -141,24 +147,13 @@ export const revokeInvitation = async (tx: Tx, principal: Principal, id: Uuid): 
   return revoke(tx, principal, invitation)
 }
 
-const revoke = async (tx: Tx, principal: Principal, invitation: InvitationRecord): Promise<InvitationRecord> => {
-  const { id, workspaceId } = invitation
-  audit(tx, principal, 'invitation.revoke', { workspaceId, subject: id })
-  return updateRow(tx, invitations, invitation, { revokedAt: tx.at })
-}
-
 /** Revokes open invitations, after reading them again under the locks that accepting takes. */
-export const endPendingInvitations = async (tx: Tx, principal: Principal, found: readonly InvitationRecord[]): Promise<void> => {
-  if (found.length === 0) return
-  await lockWorkspaces(
-    tx,
-    found.map(({ workspaceId }) => workspaceId),
-  )
-  const invitations = await listInvitationsWith(
-    tx,
-    found.map(({ id }) => id),
-  )
-  for (const one of invitations) if (invitationStatus(one, tx.at) === 'pending') await revoke(tx, principal, one)
+export const endPendingInvitations = async (tx: Tx, principal: Principal, open: readonly InvitationRecord[]): Promise<void> => {
+  const ids = open.map(({ id }) => id)
+  const workspaceIds = open.map(({ workspaceId }) => workspaceId)
+  await lockWorkspaces(tx, workspaceIds)
+  for (const one of await listInvitationsWith(tx, ids))
+    if (invitationStatus(one, tx.at) === 'pending') await revoke(tx, principal, one)
 }
 
 /** Reads the invitation under its workspace's lock, so that the second of two accounts that accept it finds it used. */

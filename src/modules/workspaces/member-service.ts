@@ -50,17 +50,22 @@ export const rolesSince = (held: MemberChange, at: Date, before?: MemberRecord) 
   }
 }
 
-/** Whether the change adds a permission or lifts a suspension. */
-export const addsRights = (target: Pick<MemberRecord, 'role' | 'status'>, change: MemberChange): boolean =>
-  change.status !== 'removed' &&
-  (!includesRole(target.role, change.role) || (target.status === 'suspended' && change.status === 'active'))
+export const addsRights = (before: Pick<MemberRecord, 'role' | 'status'>, after: MemberChange): boolean =>
+  after.status !== 'removed' &&
+  (!includesRole(before.role, after.role) || (before.status === 'suspended' && after.status === 'active'))
 
 /** Mails all members of the workspace who may decide. */
 export const mailNewApprover = (tx: Tx, member: Pick<MemberRecord, 'id' | 'accountId' | 'workspaceId' | 'role'>): void => {
   const { id, accountId, workspaceId, role } = member
   queueMail(tx, {
-    ...{ kind: 'new_approver', cause: `member/${id}/${tx.at.toISOString()}`, to: 'deciders', workspaceId, path: '/workspace' },
-    ...{ values: { role }, times: { at: isoTime(tx.at) }, by: { accountId, label: null } },
+    kind: 'new_approver',
+    cause: `member/${id}/${tx.at.toISOString()}`,
+    workspaceId,
+    to: 'deciders',
+    by: { accountId, label: null },
+    values: { role },
+    times: { at: isoTime(tx.at) },
+    path: '/workspace',
   })
 }
 
@@ -183,10 +188,7 @@ export const removeMember = async (tx: Tx, deps: Ends, principal: Principal, id:
   await endDelegations(tx, principal, target)
   tx.defer(tx.run(removeRow, { id }))
   await endInvitations(tx, principal, target, null)
-  audit(tx, principal, isLeaving ? 'member.leave' : 'member.remove', {
-    subject: id,
-    before: auditView(target),
-  })
+  audit(tx, principal, isLeaving ? 'member.leave' : 'member.remove', { subject: id, before: auditView(target) })
   const { accountId, workspaceId } = target
   await appendEvents(tx, [{ type: 'member.removed', accountId, workspaceId, data: presentRemoved(target) }])
   await endAuthority(tx, deps, principal, target)

@@ -7,6 +7,7 @@ import { appendEvents } from '../../events/append.ts'
 import type { EventType } from '../../events/types.ts'
 import { notFound, permissionMissing, Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { assertPresent } from '../../lib/lists.ts'
 import { presentMember, presentWorkspace, shownOf, workspaceStatus } from './present.ts'
 import {
   findMember,
@@ -57,8 +58,7 @@ export const publishWorkspaceEvent = async (tx: Tx, config: Config, type: EventT
 
 /** Several causes can stop a workspace. An event is published when the first begins and when the last ends. */
 export const publishWorkspaceStatusEvent = async (tx: Tx, config: Config, before: WorkspaceRecord): Promise<WorkspaceRecord> => {
-  const after = await findWorkspace(tx, before.id)
-  if (!after) throw new Error('a workspace that was changed is missing')
+  const after = assertPresent(await findWorkspace(tx, before.id), 'a workspace that was changed is missing')
   const was = workspaceStatus(before)
   const is = workspaceStatus(after)
   if (was === is) return after
@@ -71,8 +71,7 @@ export const publishMemberEvent = async (
   type: 'member.joined' | 'member.updated',
   { workspaceId, id }: { workspaceId: Uuid; id: Uuid },
 ): Promise<NamedMember> => {
-  const member = await first(tx, findMember, { workspaceId, id })
-  if (!member) throw new Error('a member who was changed is missing')
+  const member = assertPresent(await first(tx, findMember, { workspaceId, id }), 'a member who was changed is missing')
   await appendEvents(tx, [{ type, accountId: member.accountId, workspaceId, data: presentMember(member) }])
   return member
 }

@@ -29,16 +29,12 @@ const workspaceColumns = {
 }
 const isHolder = sql`${accounts.id} = ${sql.raw(balanceAccountSql('workspaces'))}`
 
-const selectById = (orm: QueryBuilder, param: Places<{ id: 'uuid' }>) =>
-  orm.select(workspaceColumns).from(workspaces).innerJoin(accounts, isHolder).where(eq(workspaces.id, param.id))
+const selectWorkspaces = (orm: QueryBuilder) => orm.select(workspaceColumns).from(workspaces).innerJoin(accounts, isHolder)
+
+const selectById = (orm: QueryBuilder, param: Places<{ id: 'uuid' }>) => selectWorkspaces(orm).where(eq(workspaces.id, param.id))
 
 export const listWorkspacesWith = selectByIds('workspaces.by_ids', (orm, ids) =>
-  orm
-    .select(workspaceColumns)
-    .from(workspaces)
-    .innerJoin(accounts, isHolder)
-    .where(sql`${workspaces.id} = any(${ids})`)
-    .orderBy(asc(workspaces.id)),
+  selectWorkspaces(orm).where(sql`${workspaces.id} = any(${ids})`).orderBy(asc(workspaces.id)),
 )
 
 const byId = prepare('workspaces.by_id', { id: 'uuid' }, 'coalesced', selectById)
@@ -84,10 +80,10 @@ const membership = selectRow('members.of', members, ['workspaceId', 'accountId']
 export const findMembership = (db: Db, workspaceId: Uuid, accountId: Uuid): Promise<MemberRecord | undefined> =>
   membership(db, { workspaceId, accountId })
 
-/** Newest workspace first. `only`: the workspace of a grant. */
+/** Newest workspace first. `workspaceId`: only this one, of a grant. */
 export const membershipList = prepare(
   'workspaces.memberships',
-  { accountId: 'uuid', only: 'uuid?', before: 'uuid?', take: 'rows' },
+  { accountId: 'uuid', workspaceId: 'uuid?', before: 'uuid?', take: 'rows' },
   'page',
   (orm, param) =>
     newestFirst(
@@ -99,17 +95,13 @@ export const membershipList = prepare(
       { id: workspaces.id },
       param,
       eq(members.accountId, param.accountId),
-      param.only && eq(workspaces.id, param.only),
+      param.workspaceId && eq(workspaces.id, param.workspaceId),
     ),
 )
 
 /** The workspaces that draw on an account's balance: its personal one, and teams that share it. */
 export const workspacesOnBalance = prepare('workspaces.on_balance', { holderId: 'uuid' }, (orm, param) =>
-  orm
-    .select(workspaceColumns)
-    .from(workspaces)
-    .innerJoin(accounts, isHolder)
-    .where(and(eq(workspaces.owningAccountId, param.holderId), isNull(workspaces.balanceAccountId))),
+  selectWorkspaces(orm).where(and(eq(workspaces.owningAccountId, param.holderId), isNull(workspaces.balanceAccountId))),
 )
 
 const personal = selectRow('workspaces.personal', workspaces, ['owningAccountId', 'kind'])
@@ -142,11 +134,8 @@ const home = prepare('workspaces.home', { accountId: 'uuid' }, (orm, param) =>
     .limit(1),
 )
 
-export const findHomeWorkspaceId = async (db: Db, accountId: Uuid): Promise<Uuid> => {
-  const row = await first(db, home, { accountId })
-  if (!row) throw new Error('an account has no personal workspace')
-  return row.id
-}
+export const findHomeWorkspaceId = async (db: Db, accountId: Uuid): Promise<Uuid> =>
+  assertPresent(await first(db, home, { accountId }), 'an account has no personal workspace').id
 
 export type NamedMember = MemberRecord & { email: string | null; displayName: string | null; walletAddress: string | null }
 

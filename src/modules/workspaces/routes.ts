@@ -56,7 +56,7 @@ export const registerWorkspaces = (
 ): void => {
   const routes = routesOf(app, deps)
   const { CURRENCY: currency } = deps.config
-  const view = async (tx: Tx, { principal }: { principal: Principal }, membership: WorkspaceMembership) =>
+  const view = (tx: Tx, { principal }: { principal: Principal }, membership: WorkspaceMembership) =>
     viewMembership(tx, currency, principal, membership)
   const show = (invitation: Parameters<typeof presentInvitation>[0]) => presentInvitation(invitation, deps.clock.now())
 
@@ -69,7 +69,7 @@ export const registerWorkspaces = (
     response: { 200: pageOf(WorkspaceView) },
     of: ({ principal }) => principal.accountId,
     read: (page, { principal: { accountId, grant, workspace } }) =>
-      deps.db.run(membershipList, { accountId, only: grant && workspace.id, ...page }),
+      deps.db.run(membershipList, { accountId, workspaceId: grant && workspace.id, ...page }),
     idOf: (row) => row.workspace.id,
     present: (rows, { principal }) => viewMemberships(deps.db, currency, principal, rows),
   })

@@ -216,7 +216,6 @@ export const requireFinishedUpgrade = async (tx: Tx): Promise<void> => {
 export const giveOwnBalance = (tx: Tx, id: Uuid, holder: Uuid): void =>
   void updateRow(tx, workspaces, { id }, { balanceAccountId: holder, separatedAt: tx.at, updatedAt: tx.at })
 
-/** Creates a workspace with an empty balance of its own. */
 export const createWorkspace = async (
   tx: Tx,
   config: Config,
