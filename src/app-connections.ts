@@ -3,7 +3,7 @@ import type { Config } from './config.ts'
 import type { Clock } from './lib/clock.ts'
 import { forgetDestinations } from './modules/beneficiaries/service.ts'
 import { detachLinkedBy } from './modules/identity/identities/link.ts'
-import { forgetPerson } from './modules/mail/settings-service.ts'
+import { removeMailData } from './modules/mail/settings-service.ts'
 import { revokeUnsignedMandates } from './modules/mandates/end.ts'
 import { endUnauthorizedPayments } from './modules/payments/approvals/unauthorized.ts'
 import { ownersRelyingOn, voidLostDecisions } from './modules/payments/approvals/void.ts'
@@ -21,7 +21,7 @@ export const connectFeatures = (parts: { clock: Clock; config: Config; vault: Va
     await onRequesterLost(tx, actor, ended)
   }
   const onAccountClosed: OnAccountClosed = async (tx, accountId) => {
-    await Promise.all([forgetDestinations(tx, parts, accountId), forgetPerson(tx, accountId)])
+    await Promise.all([forgetDestinations(tx, parts, accountId), removeMailData(tx, accountId)])
   }
   return { onGrantsRevoked, onAuthorityLost, onRequesterLost, onAccountClosed, ownersRelyingOn }
 }

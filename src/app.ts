@@ -44,7 +44,7 @@ import { registerMcp } from './mcp/routes.ts'
 import { alertCommitted, createAlerts } from './modules/alerts.ts'
 import { withExisting } from './modules/existing.ts'
 import { startWork, type WorkDeps } from './modules/jobs.ts'
-import { newestLetters } from './modules/mail/send.ts'
+import { newestMails } from './modules/mail/send.ts'
 import { createBatchQueue } from './modules/payments/create/payment-batch.ts'
 import { createPaymentQueue, paymentAnswered } from './modules/payments/create/submit.ts'
 import { createRefusals } from './modules/payments/refusals/record.ts'
@@ -190,7 +190,7 @@ const buildHttp = async (
   }))
   registerModules(http, deps)
   registerMcp(http, { ...deps, routes, countMore: limits.countMore })
-  await identity.registerSandbox(http, () => newestLetters(deps))
+  await identity.registerSandbox(http, () => newestMails(deps))
   await registerDashboard(http, deps.db, {
     rails: config.RAILS === undefined || config.RAILS.includes('sandbox'),
     fees: Object.keys(config.FEES).length > 0,

@@ -100,13 +100,13 @@ const endOf = (unit: Unit, at: number, timeZone: string): number => {
 }
 
 /** Cache of a zone's last two results, valid until their days end. Nearly every call is about today or tomorrow. */
-type Known = { from: number; periods: Periods }
-const latest = new Map<string, readonly Known[]>()
+type CachedPeriods = { from: number; periods: Periods }
+const cache = new Map<string, readonly CachedPeriods[]>()
 
 /** Throws a RangeError for an unknown time zone. */
 export const periodsAt = (at: Date, timeZone: string): Periods => {
   const instant = at.getTime()
-  const known = latest.get(timeZone) ?? []
+  const known = cache.get(timeZone) ?? []
   const same = known.find(({ from, periods }) => from <= instant && instant < periods.dayResetsAt.getTime())
   if (same) return same.periods
   const local = localMs(instant, timeZone)
@@ -116,8 +116,8 @@ export const periodsAt = (at: Date, timeZone: string): Periods => {
     dayResetsAt: new Date(endOf(day, instant, timeZone)),
     monthResetsAt: new Date(endOf(month, instant, timeZone)),
   }
-  if (latest.size >= 600) latest.clear()
-  latest.set(timeZone, [{ from: instant, periods }, ...known.slice(0, 1)])
+  if (cache.size >= 600) cache.clear()
+  cache.set(timeZone, [{ from: instant, periods }, ...known.slice(0, 1)])
   return periods
 }
 
@@ -160,7 +160,7 @@ export const timeZoneAt = ({ timeZone, changes }: Zones, at: Date): string =>
   changes.findLast(({ fromAt }) => fromAt <= at)?.timeZone ?? timeZone
 
 /** A date that began before a zone change keeps its start, so that sums up to that start do not change. */
-export const startOfDateIn = ({ timeZone, changes }: Zones, date: string): Date => {
+export const startOfDateInZones = ({ timeZone, changes }: Zones, date: string): Date => {
   let start = startOfDate(date, timeZone)
   for (const change of changes) {
     if (start < change.fromAt) return start
@@ -170,9 +170,9 @@ export const startOfDateIn = ({ timeZone, changes }: Zones, date: string): Date 
 }
 
 /** The last `count` days including today, and the start of each. */
-export const lastDaysIn = (zones: Zones, at: Date, count: number): { dates: readonly string[]; starts: readonly Date[] } => {
+export const lastDaysInZones = (zones: Zones, at: Date, count: number): { dates: readonly string[]; starts: readonly Date[] } => {
   const dates = lastDays(periodsAt(at, timeZoneAt(zones, at)).day, count)
-  return { dates, starts: dates.map((date) => startOfDateIn(zones, date)) }
+  return { dates, starts: dates.map((date) => startOfDateInZones(zones, date)) }
 }
 
 /** When the next month has begun in both zones: the date never returns to an ended month, and no month counts twice. */

@@ -20,7 +20,7 @@ import type { Charge, Decision, Evaluation, PolicyRules, TraceEntry } from './ty
 import { warningsOf } from './warnings.ts'
 
 /** The accounts named by every policy with a list; undefined if no policy has a list. */
-const onlyApprovers = (policies: readonly Pick<PolicyRules, 'approverIds'>[]): readonly string[] | undefined => {
+const namedApprovers = (policies: readonly Pick<PolicyRules, 'approverIds'>[]): readonly string[] | undefined => {
   const [first, ...others] = policies.flatMap(({ approverIds }) => (approverIds?.length ? [approverIds] : []))
   return first?.filter((id) => others.every((list) => list.includes(id)))
 }
@@ -87,7 +87,7 @@ export const evaluate = (input: Evaluation): Decision => {
 
   // Every policy that applies restricts the approvers, even if another policy requires the approval.
   const dutiesSeparated = policies.some((policy) => policy.separationOfDuties)
-  const approverIds = onlyApprovers(policies)
+  const approverIds = namedApprovers(policies)
   const mayApprove = signerMayApprove(input, dutiesSeparated, approverIds)
   const quorumFor = (minor: Minor) => {
     const required = Math.max(0, ...findings.map((finding) => approvalsRequired(finding, minor)))
@@ -135,7 +135,7 @@ export const batchDenial = (
   policies: readonly Pick<PolicyRules, 'id' | 'approverIds'>[],
   input: Omit<Parameters<typeof quorumEntries>[0], 'mandate'>,
 ): Decision | null => {
-  const approverIds = onlyApprovers(policies.filter(({ id }) => needs.policyVersions.some((version) => version.id === id)))
+  const approverIds = namedApprovers(policies.filter(({ id }) => needs.policyVersions.some((version) => version.id === id)))
   const quorum = { ...needs, approvalsByMandate: 0, ...(approverIds && { approverIds }) }
   const trace = quorumEntries({ ...input, mandate: null }, quorum, false).map((entry) => ({ ...entry, decisive: true }))
   return trace.some(({ outcome }) => outcome === 'deny') ? { ...quorum, outcome: 'deny', warnings: [], trace } : null

@@ -46,7 +46,7 @@ export const explain = (decision: Decision, currency: string): string => {
   return signed ? `${reason} Only an approval by passkey or wallet counts.` : reason
 }
 
-const who = ({ grantId, label }: Creator): string =>
+const creatorInWords = ({ grantId, label }: Creator): string =>
   grantId === null ? 'a person' : label === null ? 'a key or an agent' : `the key or agent ${JSON.stringify(label)}`
 
 const notConfirmed = {
@@ -63,12 +63,14 @@ export const nameWarning = (verification: VerificationStatus, name: string | nul
 export const isNameWarning = (sentence: string): boolean =>
   /^The (rail (reports|gave|was)|registered name was not) /.test(sentence)
 
-const words: { readonly [Code in Warning['code']]: (warning: Extract<Warning, { code: Code }>, currency: string) => string } = {
+const warningWords: {
+  readonly [Code in Warning['code']]: (warning: Extract<Warning, { code: Code }>, currency: string) => string
+} = {
   possible_duplicate: ({ createdAt }) =>
     `Possible duplicate of a payment made at ${createdAt.toISOString().slice(0, 16).replace('T', ' ')} UTC: same beneficiary, amount and reference.`,
   name_differs: ({ name, givenName }) => `The batch gives ${JSON.stringify(name)} another name: ${JSON.stringify(givenName)}.`,
-  new_payee: ({ by }) => `The beneficiary was created by ${who(by)}, and no person has confirmed it.`,
-  changed_payee: ({ by }) => `The name of the beneficiary was changed by ${who(by)}.`,
+  new_payee: ({ by }) => `The beneficiary was created by ${creatorInWords(by)}, and no person has confirmed it.`,
+  changed_payee: ({ by }) => `The name of the beneficiary was changed by ${creatorInWords(by)}.`,
   similar_name: ({ name }) =>
     `First payment to this beneficiary, and its name looks like another beneficiary's: ${JSON.stringify(name)}.`,
   name_mismatch: ({ verification, name }) => nameWarning(verification, name),
@@ -77,4 +79,4 @@ const words: { readonly [Code in Warning['code']]: (warning: Extract<Warning, { 
 }
 
 export const warningText = (warning: Warning, currency: string): string =>
-  (words[warning.code] as (warning: Warning, currency: string) => string)(warning, currency)
+  (warningWords[warning.code] as (warning: Warning, currency: string) => string)(warning, currency)

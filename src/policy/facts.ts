@@ -32,7 +32,7 @@ export type FactLine = {
   lastAmountMinor: Minor | null
 }
 
-const ofName: Readonly<Record<VerificationStatus, FactType>> = {
+const factOfVerification: Readonly<Record<VerificationStatus, FactType>> = {
   no_match: 'name_mismatch',
   close_match: 'name_close',
   unverified: 'name_unconfirmed',
@@ -54,13 +54,13 @@ const item = ({ payeeName, amountMinor }: Line, index: number | null, about?: Fa
   factItem({ beneficiary: payeeName, amount_minor: formatMinor(amountMinor) }, index, about)
 
 /** Omits name mismatches: facts about names come from the name check, with or without a policy (`factOfVerification`). */
-const found = (warnings: readonly WireWarning[]): FoundFact[] =>
+const factsOfWarnings = (warnings: readonly WireWarning[]): FoundFact[] =>
   warnings.filter(({ code }) => code !== 'name_mismatch').map(factOfWarning)
 
 /** The facts from name checks, by beneficiary, because a batch may pay one several times. */
 export const nameFacts = (lines: readonly NamedLine[]): Fact[] => {
   const payees = [...Map.groupBy(lines, ({ beneficiaryId }) => beneficiaryId).values()]
-  const byType = Map.groupBy(payees, (own) => ofName[own[0]?.verification ?? 'unverified'])
+  const byType = Map.groupBy(payees, (own) => factOfVerification[own[0]?.verification ?? 'unverified'])
   return [...byType].map(([type, group]) => {
     const listed = levels[type] === 'info' ? [] : group.slice(0, maxItems)
     const items = listed.flatMap((own) => {
@@ -92,7 +92,7 @@ const rowsOf = (lines: readonly FactLine[]): { type: FactType; item: FactItem }[
     const given = givenName(line)
     const other = [...(names.get(line.payeeId) ?? [])].find((name) => name !== given)
     const all: FoundFact[] = [
-      ...found(line.warnings),
+      ...factsOfWarnings(line.warnings),
       ...(other === undefined ? [] : [{ type: 'shared_number' as const, name: other }]),
       ...(isBatch && isFarFromLast(line)
         ? [{ type: 'far_from_last' as const, other_amount_minor: formatMinor(line.lastAmountMinor ?? 0n) }]
@@ -127,7 +127,7 @@ export const factsOfLines = (lines: readonly FactLine[]): Fact[][] => {
 
 /** Replaces the stored facts about names, because a rail may have reported a name since. */
 export const withNames = (facts: readonly Fact[], names: readonly Fact[]): Fact[] => {
-  const replaced = new Set<FactType>(Object.values(ofName))
+  const replaced = new Set<FactType>(Object.values(factOfVerification))
   return inOrder([...facts.filter(({ type }) => !replaced.has(type)), ...names])
 }
 

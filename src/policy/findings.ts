@@ -120,7 +120,7 @@ export const sourceOf = (kind: TraceSource['kind'], { id, name }: { id: string; 
   name,
 })
 
-const answered = (answer: RuleAnswer, source: TraceSource, rule: RuleName, approvals: number): Finding =>
+const findingOfAnswer = (answer: RuleAnswer, source: TraceSource, rule: RuleName, approvals: number): Finding =>
   answer === 'require_approval' ? ask(source, rule, Math.max(1, approvals)) : gate(source, rule, answer !== 'deny')
 
 export const looksForDuplicates = (policy: PolicyRules): boolean =>
@@ -130,7 +130,7 @@ export const duplicateWindow = (input: Evaluation, policy: PolicyRules): number 
   policy.duplicateWindowSeconds ?? input.duplicateWindowSeconds
 
 /** When the earlier payment leaves the window; undefined if it already has, or if there is none. */
-export const outOfWindow = ({ earlier, payment }: Evaluation, windowSeconds: number): Date | undefined => {
+export const endOfWindow = ({ earlier, payment }: Evaluation, windowSeconds: number): Date | undefined => {
   if (!earlier) return undefined
   const end = new Date(earlier.createdAt.getTime() + windowSeconds * 1000)
   return payment.at < end ? end : undefined
@@ -142,12 +142,12 @@ const duplicateFindings = (
   input: Evaluation,
   { windowSeconds = input.duplicateWindowSeconds, approvals = 1 } = {},
 ): Finding[] => {
-  const resetsAt = outOfWindow(input, windowSeconds)
+  const resetsAt = endOfWindow(input, windowSeconds)
   if (answer === null || !resetsAt) return []
   const found =
     answer === 'confirm'
       ? gate(source, 'unconfirmed_duplicate', input.duplicateIsIntended)
-      : answered(answer, source, 'possible_duplicate', approvals)
+      : findingOfAnswer(answer, source, 'possible_duplicate', approvals)
   return [{ ...found, resetsAt }]
 }
 
@@ -175,7 +175,7 @@ const newPayeeFindings = (
   source: TraceSource,
   answer: NewPayeeAnswer | null,
   approvals: number,
-): Finding[] => (answer === null || payee.confirmed ? [] : [answered(answer, source, 'unconfirmed_payee', approvals)])
+): Finding[] => (answer === null || payee.confirmed ? [] : [findingOfAnswer(answer, source, 'unconfirmed_payee', approvals)])
 
 /** Rules that need a person, whatever a mandate approves. */
 const needsPerson: ReadonlySet<RuleName> = new Set(['earlier_unknown', 'mandate_unconfirmed', 'mandate_signer'])
@@ -188,10 +188,10 @@ export const mandateCounts = ({ mandate, payment }: Evaluation, { kind, rule }: 
   return !isAboutPayee || (mandate !== null && mandate.beneficiaryIds.length > 0 && payment.payeeIsFixed)
 }
 
-type Finds = (policy: PolicyRules, source: TraceSource, input: Evaluation) => Finding[]
+type FieldFindings = (policy: PolicyRules, source: TraceSource, input: Evaluation) => Finding[]
 
 /** Null: the field selects payments (`appliesTo`) or modifies other rules. The trace follows the order of `policyFields`. */
-const finds: Readonly<Record<PolicyField, Finds | null>> = {
+const findingsOfField: Readonly<Record<PolicyField, FieldFindings | null>> = {
   paymentTypes: null,
   beneficiaryIds: null,
   perPaymentLimitMinor: (policy, source, { periods }) => caps(source, policy, periods),
@@ -224,7 +224,9 @@ const finds: Readonly<Record<PolicyField, Finds | null>> = {
     if (answer === null || answer === 'off') return []
     const isClear = answer === 'warn' || isNameConfirmed(payee)
     return [
-      isClear ? gate(source, 'payee_verification', true) : answered(answer, source, 'payee_verification', requiredApprovalCount),
+      isClear
+        ? gate(source, 'payee_verification', true)
+        : findingOfAnswer(answer, source, 'payee_verification', requiredApprovalCount),
     ]
   },
 }
@@ -240,7 +242,7 @@ export const applicablePolicies = ({ policies, payment }: Pick<Evaluation, 'poli
 
 export const policyFindings = (policy: PolicyRules, input: Evaluation): Finding[] => {
   const source = sourceOf('policy', policy)
-  return policyFieldNames.flatMap((field) => finds[field]?.(policy, source, input) ?? [])
+  return policyFieldNames.flatMap((field) => findingsOfField[field]?.(policy, source, input) ?? [])
 }
 
 export const grantFindings = (grant: GrantRules, input: Evaluation): Finding[] => {

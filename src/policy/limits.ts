@@ -51,13 +51,13 @@ const least = (amounts: readonly (Minor | null)[]): Minor | null => {
   return smallest === undefined ? null : smallest < 0n ? 0n : smallest
 }
 
-const leaves = (limit: Minor | null, used: Minor): Minor | null => (limit === null ? null : limit - used)
+const left = (limit: Minor | null, used: Minor): Minor | null => (limit === null ? null : limit - used)
 
 export const headroomOf = (limits: readonly (Omit<Limits, 'approvalThresholdMinor'> & { usage: Usage })[]): Headroom => ({
   perPaymentMinor: least(limits.map((limit) => limit.perPaymentLimitMinor)),
-  todayMinor: least(limits.map((limit) => leaves(limit.dailyLimitMinor, limit.usage.dayMinor))),
-  monthMinor: least(limits.map((limit) => leaves(limit.monthlyLimitMinor, limit.usage.monthMinor))),
-  totalMinor: least(limits.map((limit) => leaves(limit.totalLimitMinor, limit.usage.totalMinor))),
+  todayMinor: least(limits.map((limit) => left(limit.dailyLimitMinor, limit.usage.dayMinor))),
+  monthMinor: least(limits.map((limit) => left(limit.monthlyLimitMinor, limit.usage.monthMinor))),
+  totalMinor: least(limits.map((limit) => left(limit.totalLimitMinor, limit.usage.totalMinor))),
 })
 
 export const approvalFrom = (limits: readonly Pick<Limits, 'approvalThresholdMinor'>[]): Minor | null =>

@@ -18,9 +18,9 @@ const selectsLess = (before: readonly string[], after: readonly string[]): boole
 const asksFrom = ({ approvalThresholdMinor, requiredApprovalCount }: PolicyFields): Minor | null =>
   approvalThresholdMinor ?? (requiredApprovalCount > 0 ? 0n : null)
 
-const count = ({ requiredApprovalCount }: PolicyFields): number => Math.max(1, requiredApprovalCount)
+const approvalsOf = ({ requiredApprovalCount }: PolicyFields): number => Math.max(1, requiredApprovalCount)
 
-const loosened: { readonly [Field in PolicyField]: (before: PolicyFields, after: PolicyFields) => boolean } = {
+const isLooser: { readonly [Field in PolicyField]: (before: PolicyFields, after: PolicyFields) => boolean } = {
   paymentTypes: (before, after) => selectsLess(before.paymentTypes, after.paymentTypes),
   beneficiaryIds: (before, after) => selectsLess(before.beneficiaryIds, after.beneficiaryIds),
   perPaymentLimitMinor: (before, after) => isHigher(before.perPaymentLimitMinor, after.perPaymentLimitMinor),
@@ -28,7 +28,7 @@ const loosened: { readonly [Field in PolicyField]: (before: PolicyFields, after:
   monthlyLimitMinor: (before, after) => isHigher(before.monthlyLimitMinor, after.monthlyLimitMinor),
   totalLimitMinor: (before, after) => isHigher(before.totalLimitMinor, after.totalLimitMinor),
   approvalThresholdMinor: (before, after) => isHigher(asksFrom(before), asksFrom(after)),
-  requiredApprovalCount: (before, after) => count(after) < count(before),
+  requiredApprovalCount: (before, after) => approvalsOf(after) < approvalsOf(before),
   separationOfDuties: (before, after) => before.separationOfDuties && !after.separationOfDuties,
   approvalProof: (before, after) => isMilder(approvalProofs, before.approvalProof, after.approvalProof, 'any'),
   approverIds: ({ approverIds: before }, { approverIds: after }) =>
@@ -46,4 +46,4 @@ const loosened: { readonly [Field in PolicyField]: (before: PolicyFields, after:
 
 /** Whether the new rules may allow a payment that the old ones refused or held for approval. True if they are incomparable. */
 export const loosens = (before: PolicyFields, after: PolicyFields): boolean =>
-  policyFieldNames.some((field) => loosened[field](before, after))
+  policyFieldNames.some((field) => isLooser[field](before, after))

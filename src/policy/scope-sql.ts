@@ -46,7 +46,7 @@ export const countedTotals = `spending_totals t cross join (
  * Active policies that may apply to a payment to one of these beneficiaries (`ids` of `given`'s only row), each once. An index
  * finds policies that name one beneficiary. `offset 0`: a plan for an empty table would read all policies.
  */
-export const mayApplyTo = (given: string, workspaceIds: string): string =>
+export const policiesForBeneficiaries = (given: string, workspaceIds: string): string =>
   `(select p.* from ${given}, unnest(${given}.ids) as named(id) cross join lateral (
        select * from spending_policies where beneficiary_ids[1] = named.id and cardinality(beneficiary_ids) = 1 and archived_at is null offset 0) as p
      where p.workspace_id = any(${workspaceIds})
@@ -55,7 +55,7 @@ export const mayApplyTo = (given: string, workspaceIds: string): string =>
        and cardinality(p.beneficiary_ids) <> 1 and (cardinality(p.beneficiary_ids) = 0 or p.beneficiary_ids && ${given}.ids))`
 
 /** Active policies that apply to one payment, with the same lookup of policies that name one beneficiary. */
-export const policiesOf = (payment: string): string =>
+export const policiesForPayment = (payment: string): string =>
   `(select s.* from (
        select one.* from payees paid
          cross join lateral (select id from beneficiaries where payee_id in (paid.id, paid.paybill_id) offset 0) as named
@@ -76,4 +76,4 @@ export const namedApproversSql = (condition: string): string =>
        group by named.id having count(*) = (select count(*) from lists) order by named.id) end)`
 
 export const separatingPoliciesOf = (payment: string): string =>
-  `(select * from ${policiesOf(payment)} as s where s.separation_of_duties)`
+  `(select * from ${policiesForPayment(payment)} as s where s.separation_of_duties)`

@@ -1,6 +1,6 @@
 import { type Minor, sumOf } from '../lib/money.ts'
 import { railNames } from '../lib/rail-names.ts'
-import type { Evaluation, PaymentFacts, Unapproved } from './types.ts'
+import type { Evaluation, PaymentFacts, UnapprovedAmount } from './types.ts'
 
 /** A list of payment types may name the payment's own type or its rail. */
 export const namesType = (list: readonly string[], payment: Pick<PaymentFacts, 'paymentType' | 'rail'>): boolean =>
@@ -27,7 +27,7 @@ export const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 
 export const namesCustomTypesOnly = (types: readonly string[]): boolean =>
   types.length > 0 && !types.some((type) => railNames.some((rail) => rail === type))
 
-const isAlike = (a: Unapproved, b: Unapproved): boolean =>
+const isAlike = (a: UnapprovedAmount, b: UnapprovedAmount): boolean =>
   a.approvals === b.approvals &&
   a.paymentType === b.paymentType &&
   a.rail === b.rail &&
@@ -35,7 +35,7 @@ const isAlike = (a: Unapproved, b: Unapproved): boolean =>
   a.grantLineage.every((id, index) => id === b.grantLineage[index])
 
 /** Merges payments that no rule distinguishes, so that a thousand a day to one payee remain a few rows. */
-export const withUnapproved = (rows: readonly Unapproved[], row: Unapproved): readonly Unapproved[] => {
+export const addUnapproved = (rows: readonly UnapprovedAmount[], row: UnapprovedAmount): readonly UnapprovedAmount[] => {
   const index = rows.findIndex((other) => isAlike(other, row))
   const alike = rows[index]
   return alike ? rows.with(index, { ...alike, amountMinor: alike.amountMinor + row.amountMinor }) : [...rows, row]

@@ -10,21 +10,21 @@ export type Names = {
   boundTo: string | null
 }
 
-type Say = (terms: PolicyWire, names: Names) => string | null
+type Phrase = (terms: PolicyWire, names: Names) => string | null
 
 /** A field's position in the sentence: "Every payment [by …] [of type …] [to …] is limited to [limit], [limit], and [clause]." */
 type Slot = 'type' | 'payee' | 'limit' | 'clause'
 
-const list = (items: readonly string[], last: string): string =>
+const joinWords = (items: readonly string[], last: string): string =>
   items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} ${last} ${items.at(-1)}`
 
-const who = (count: number, { separation_of_duties: separate, approval_proof: proof }: PolicyWire): string => {
+const approverConditions = (count: number, { separation_of_duties: separate, approval_proof: proof }: PolicyWire): string => {
   const others = ` from ${count === 1 ? 'someone' : 'people'} other than the requester`
   return `${proof === 'signature' ? ' by passkey or wallet' : ''}${separate ? others : ''}`
 }
 
 export const approvals = (count: number, terms: PolicyWire): string =>
-  `${count === 1 ? '1 approval' : `${count} approvals`}${who(count, terms)}`
+  `${count === 1 ? '1 approval' : `${count} approvals`}${approverConditions(count, terms)}`
 
 const approvedBy = ({ separation_of_duties: separate, approval_proof: proof }: PolicyWire): string => {
   const means = proof === 'signature' ? ' by passkey or wallet' : ''
@@ -51,7 +51,7 @@ const asksForApproval = (terms: PolicyWire): boolean =>
   terms.new_payees === 'require_approval' ||
   terms.payee_verification === 'require_approval'
 
-const approvalClause: Say = (terms, { money }) => {
+const approvalClause: Phrase = (terms, { money }) => {
   const { approval_threshold_minor: threshold, required_approval_count: count } = terms
   if (threshold !== null) return `needs ${approvals(Math.max(1, count), terms)} at or above ${money(threshold)}`
   return count > 0 ? `needs ${approvals(count, terms)}` : null
@@ -64,7 +64,7 @@ const stopClause = (terms: PolicyWire, answer: RuleAnswer | null, condition: str
   return answer === 'require_approval' ? `needs ${approvals(needed, terms)} ${condition}` : null
 }
 
-const duplicateClause: Say = (terms) => {
+const duplicateClause: Phrase = (terms) => {
   const { duplicate_window_seconds: window, on_duplicate: answer } = terms
   if (window === null && answer === null) return null
   if (window === 0) return 'never counts as a duplicate'
@@ -74,10 +74,10 @@ const duplicateClause: Say = (terms) => {
   return stopClause(terms, answer, repeats) ?? `gets a warning ${repeats}`
 }
 
-const newPayeeClause: Say = (terms) =>
+const newPayeeClause: Phrase = (terms) =>
   stopClause(terms, terms.new_payees, 'if a key or an agent created or renamed its beneficiary and no person has confirmed it')
 
-const verificationClause: Say = (terms) => {
+const verificationClause: Phrase = (terms) => {
   const { payee_verification: answer } = terms
   const unlessConfirmed = 'unless the payment method confirms the name of its beneficiary'
   if (answer === 'warn') return `gets a warning ${unlessConfirmed}`
@@ -85,14 +85,14 @@ const verificationClause: Say = (terms) => {
   return stopClause(terms, answer, unlessConfirmed)
 }
 
-const parts: { readonly [Field in PolicyField]: { slot: Slot; say: Say } | { saidWith: PolicyField } } = {
+const fieldPhrases: { readonly [Field in PolicyField]: { slot: Slot; say: Phrase } | { saidWith: PolicyField } } = {
   paymentTypes: {
     slot: 'type',
-    say: ({ payment_types: types }, { typeName }) => (types.length > 0 ? list(types.map(typeName), 'or') : null),
+    say: ({ payment_types: types }, { typeName }) => (types.length > 0 ? joinWords(types.map(typeName), 'or') : null),
   },
   beneficiaryIds: {
     slot: 'payee',
-    say: ({ beneficiary_ids: ids }, { nameOf }) => (ids.length > 0 ? list(ids.map(nameOf), 'or') : null),
+    say: ({ beneficiary_ids: ids }, { nameOf }) => (ids.length > 0 ? joinWords(ids.map(nameOf), 'or') : null),
   },
   perPaymentLimitMinor: {
     slot: 'limit',
@@ -107,7 +107,7 @@ const parts: { readonly [Field in PolicyField]: { slot: Slot; say: Say } | { sai
     // If the policy itself requires an approval, the approval clause includes these requirements.
     slot: 'clause',
     say: (terms) =>
-      who(1, terms) !== '' && !asksForApproval(terms)
+      approverConditions(1, terms) !== '' && !asksForApproval(terms)
         ? `must be approved${approvedBy(terms)} if another rule requires approval`
         : null,
   },
@@ -128,14 +128,14 @@ const limitFields = ['per_payment_limit_minor', 'daily_limit_minor', 'monthly_li
 /** A sentence about all fields of a policy, shown on the dashboard. */
 export const policySentence = (terms: PolicyWire, names: Names): string => {
   const said = (slot: Slot): string[] =>
-    Object.values(parts).flatMap((part) => ('slot' in part && part.slot === slot ? (part.say(terms, names) ?? []) : []))
+    Object.values(fieldPhrases).flatMap((part) => ('slot' in part && part.slot === slot ? (part.say(terms, names) ?? []) : []))
   const [type] = said('type')
   const [payee] = said('payee')
   const by = names.boundTo === null ? '' : ` by “${names.boundTo}” and the keys below it`
   const scope = `Every payment${by}${type === undefined ? '' : ` of type ${type}`}${payee === undefined ? '' : ` to ${payee}`}`
   if (limitFields.some((field) => terms[field] === '0')) return `${scope} is refused: a limit of zero allows no payment.`
   const limits = said('limit')
-  const clauses = [...(limits.length > 0 ? [`is limited to ${list(limits, 'and')}`] : []), ...said('clause')]
+  const clauses = [...(limits.length > 0 ? [`is limited to ${joinWords(limits, 'and')}`] : []), ...said('clause')]
   if (clauses.length === 0) return `${scope} is allowed. This policy has no limits yet.`
   const last = clauses.pop()
   return `${scope} ${clauses.length > 0 ? `${clauses.join(', ')}, and ` : ''}${last}.`

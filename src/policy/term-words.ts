@@ -44,7 +44,7 @@ const answer = (label: string, name: 'on_duplicate' | 'new_payees' | 'payee_veri
 })
 
 /** Each field's name and value in words. */
-const rows: { readonly [Field in PolicyField]: Row } = {
+const termRows: { readonly [Field in PolicyField]: Row } = {
   beneficiaryIds: {
     label: 'Beneficiaries',
     absent: 'everyone',
@@ -97,7 +97,7 @@ const rows: { readonly [Field in PolicyField]: Row } = {
 /** Labels and values of the rules that a policy sets. */
 export const termsInWords = (terms: PolicyWire, words: Words): Record<string, string> =>
   Object.fromEntries(
-    Object.values(rows).flatMap(({ label, value }) => {
+    Object.values(termRows).flatMap(({ label, value }) => {
       const said = value(terms, words, terms)
       return said === null ? [] : [[label, said]]
     }),
@@ -111,7 +111,7 @@ export const changedTerms = (before: PolicyWire, after: PolicyWire, words: Words
   return policyFieldNames
     .filter((field) => stored(before, field) !== stored(after, field))
     .map((field) => {
-      const { label, absent, value } = rows[field]
+      const { label, absent, value } = termRows[field]
       return { label, before: value(before, words, after) ?? absent, after: value(after, words, before) ?? absent }
     })
 }

@@ -83,7 +83,7 @@ export type PayeePast = { earlier: EarlierPayment | null; typicalAmountMinor: Mi
  * Amounts paid today to the same payee (at a paybill, to all of its accounts), by type, rail, grant and number of approvals. A
  * mandate gives one approval. A rule counts amounts with fewer approvals than it requires.
  */
-export type Unapproved = {
+export type UnapprovedAmount = {
   paymentType: string
   rail: string
   grantLineage: readonly string[]
@@ -160,7 +160,7 @@ export type Evaluation = {
   duplicateIsIntended: boolean
   /** The outcome that the request chose for a possible duplicate. */
   onDuplicate: DuplicateAnswer | null
-  unapproved: readonly Unapproved[]
+  unapproved: readonly UnapprovedAmount[]
   /** For a batch item: the batch's total under each policy and grant that applies to it, by id. */
   listTotals?: Readonly<Record<string, Minor>>
   /** Smallest unit of the rail: all of its amounts are multiples of it. */

@@ -1,6 +1,6 @@
 import type { Minor } from '../lib/money.ts'
 import { payeeVerificationAnswers } from '../lib/policy-answers.ts'
-import { duplicateWindow, isNameConfirmed, looksForDuplicates, outOfWindow } from './findings.ts'
+import { duplicateWindow, endOfWindow, isNameConfirmed, looksForDuplicates } from './findings.ts'
 import type { Evaluation, PolicyRules, Warning } from './types.ts'
 
 // The warnings of a decision, which never change its outcome.
@@ -11,11 +11,11 @@ const replacesWarnings = ({ boundPoliciesOnlyWarn }: Evaluation, { bindsGrantId 
 
 /** Uses the widest window of the policies and the request that look for duplicates, otherwise the service's own. */
 const duplicateWarnings = (input: Evaluation, policies: readonly PolicyRules[]): Warning[] => {
-  const looking = policies.filter(looksForDuplicates)
-  const isReplaced = input.onDuplicate === null && looking.some((policy) => replacesWarnings(input, policy))
-  const windows = looking.map((policy) => duplicateWindow(input, policy))
+  const duplicatePolicies = policies.filter(looksForDuplicates)
+  const isReplaced = input.onDuplicate === null && duplicatePolicies.some((policy) => replacesWarnings(input, policy))
+  const windows = duplicatePolicies.map((policy) => duplicateWindow(input, policy))
   const widest = Math.max(...windows, ...(isReplaced ? [] : [input.duplicateWindowSeconds]))
-  if (!input.earlier || !(outOfWindow(input, widest) || input.earlier.isUnknown)) return []
+  if (!input.earlier || !(endOfWindow(input, widest) || input.earlier.isUnknown)) return []
   const { paymentId, createdAt, listIndex } = input.earlier
   return [{ code: 'possible_duplicate', paymentId, createdAt, ...(listIndex !== undefined && { listIndex }) }]
 }
@@ -44,11 +44,11 @@ const nameWarnings = (input: Evaluation, policies: readonly PolicyRules[]): Warn
 
 /** The number of past payments considered. Their median is the usual amount, so one unusual payment does not change it. */
 export const maxRemembered = 9
-const leastRemembered = 3
+const minRemembered = 3
 
 /** A payee's usual amount, from the last amounts paid to it; null if there are too few. */
 export const typicalAmount = (lastPaid: readonly Minor[]): Minor | null => {
-  if (lastPaid.length < leastRemembered) return null
+  if (lastPaid.length < minRemembered) return null
   const sorted = lastPaid.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? null
 }

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { lockAccount } from '../../src/db/account-lock.ts'
 import { inTx } from '../../src/db/client.ts'
 import { parseId, type Uuid } from '../../src/lib/ids.ts'
-import { createNameCheckWorker, noteResultNames } from '../../src/modules/beneficiaries/names-service.ts'
+import { createNameCheckWorker, recordReportedNames } from '../../src/modules/beneficiaries/names-service.ts'
 import type { Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
@@ -197,7 +197,7 @@ test('names that payments report while the rail is asked are each compared, in t
         const accountId = idOf('account', person.accountId)
         await lockAccount(tx, accountId)
         const payment = { id: idOf('payment', payments[index] ?? ''), accountId, beneficiaryId: idOf('beneficiary', id) }
-        noteResultNames(tx, [{ payment, name }])
+        recordReportedNames(tx, [{ payment, name }])
       })
     return answer
   }
@@ -230,7 +230,7 @@ test('a result without a name shows the whole name too: the rail is asked again,
     accountId: idOf('account', person.accountId),
     beneficiaryId: idOf('beneficiary', id),
   }
-  await inTx(service.deps.db, async (tx) => noteResultNames(tx, [{ payment, name: undefined }]))
+  await inTx(service.deps.db, async (tx) => recordReportedNames(tx, [{ payment, name: undefined }]))
   await service.settle()
   expect(await read(id)).toMatchObject({ name: 'WANJIRU NJERI KAMAU', source: 'lookup' })
   expect((await checksOf(id)).length).toBe(before + 1)

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { evaluate } from '../../src/policy/evaluate.ts'
-import { withUnapproved } from '../../src/policy/scope.ts'
-import type { Evaluation, Unapproved } from '../../src/policy/types.ts'
+import { addUnapproved } from '../../src/policy/scope.ts'
+import type { Evaluation, UnapprovedAmount } from '../../src/policy/types.ts'
 import { evaluationOf, grant, policy } from './builders.ts'
 
 const rules = fc.record({
@@ -26,7 +26,7 @@ const inputOf = (
 
 /** The required approvals of each of these payments in sequence. */
 const approvalsOf = (given: Parameters<typeof inputOf>[0], amounts: readonly bigint[]): number[] => {
-  const unapproved: Unapproved[] = []
+  const unapproved: UnapprovedAmount[] = []
   return amounts.map((amountMinor) => {
     const { requiredApprovals: approvals } = evaluate({ ...inputOf(given, amountMinor), unapproved })
     unapproved.push({ paymentType: 'supplies', rail: 'MPESA_B2B', grantLineage: ['g1'], approvals, amountMinor })
@@ -59,8 +59,8 @@ const unapprovedRows = fc.array(
 test('payments that no rule tells apart are one row, which decides as they would', () => {
   fc.assert(
     fc.property(rules, unapprovedRows, fc.bigInt(1n, 200n), (given, rows, amountMinor) => {
-      const merged = rows.reduce<readonly Unapproved[]>(withUnapproved, [])
-      const decide = (unapproved: readonly Unapproved[]) => evaluate({ ...inputOf(given, amountMinor), unapproved })
+      const merged = rows.reduce<readonly UnapprovedAmount[]>(addUnapproved, [])
+      const decide = (unapproved: readonly UnapprovedAmount[]) => evaluate({ ...inputOf(given, amountMinor), unapproved })
       expect(decide(merged)).toEqual(decide(rows))
       const kinds = new Set(rows.map(({ amountMinor: _, ...kind }) => JSON.stringify(kind)))
       expect(merged).toHaveLength(kinds.size)
@@ -70,7 +70,7 @@ test('payments that no rule tells apart are one row, which decides as they would
 })
 
 test('what one person approved still counts for a rule that asks for two, and not for one that asks for one', () => {
-  const approved: Unapproved = {
+  const approved: UnapprovedAmount = {
     paymentType: 'supplies',
     rail: 'MPESA_B2B',
     grantLineage: ['g1'],
@@ -88,7 +88,13 @@ test('what one person approved still counts for a rule that asks for two, and no
 })
 
 test('what other types and other grants paid does not count', () => {
-  const other: Unapproved = { paymentType: 'travel', rail: 'PESALINK', grantLineage: ['g9'], approvals: 0, amountMinor: 399n }
+  const other: UnapprovedAmount = {
+    paymentType: 'travel',
+    rail: 'PESALINK',
+    grantLineage: ['g9'],
+    approvals: 0,
+    amountMinor: 399n,
+  }
   const typed = policy({ paymentTypes: ['supplies'], approvalThresholdMinor: 400n })
   const input = evaluationOf({
     approvers: ['ada', 'ben', 'cat', 'dan'],

@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
-import { startOfDate, startOfDateIn, zoneChangesAt, zonesOf } from '../../src/policy/calendar.ts'
+import { startOfDate, startOfDateInZones, zoneChangesAt, zonesOf } from '../../src/policy/calendar.ts'
 import type { Client, Json } from '../harness/client.ts'
 import { credit, fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
@@ -513,7 +513,7 @@ test('a change of the time zone moves no day that has begun, and days follow eac
       const nextTimeZoneFrom = zoneChangesAt(at, timeZone, nextTimeZone)
       const date = (more: number) => new Date(nextTimeZoneFrom.getTime() + (days + more) * 86_400_000).toISOString().slice(0, 10)
       const startOf = (more: number) =>
-        startOfDateIn(zonesOf({ timeZone, nextTimeZone, nextTimeZoneFrom }, []), date(more)).getTime()
+        startOfDateInZones(zonesOf({ timeZone, nextTimeZone, nextTimeZoneFrom }, []), date(more)).getTime()
       expect(startOf(1)).toBeGreaterThan(startOf(0))
       const before = startOfDate(date(0), timeZone).getTime()
       if (before < nextTimeZoneFrom.getTime()) expect(startOf(0)).toBe(before)

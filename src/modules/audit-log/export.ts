@@ -14,7 +14,7 @@ export const parseExportCursor = (text: string): Position | undefined => {
 }
 
 /** In commit order. In the order of ids, an export would skip entries that commit late. */
-const later = statement('audit.export')`
+const nextEntries = statement('audit.export')`
   select ${columnsOf(auditLog, 'a', ['transaction', 'inputs'])}, a.transaction::text as position, g.label as "grantLabel"
    from audit_log a left join grants g on g.id = a.grant_id
    where (a.transaction, a.id) > ($1::xid8, $2::uuid) and a.transaction < (select events_settled_before())
@@ -29,7 +29,7 @@ export async function* exportAudit(db: Db, from: Position, maxRows: number): Asy
   let position = from
   for (let left = maxRows; left > 0; ) {
     const take = Math.min(pageSize, left)
-    const rows = await db.query<Row>(later, [position.transaction, position.id, take])
+    const rows = await db.query<Row>(nextEntries, [position.transaction, position.id, take])
     for (const { position: transaction, ...row } of rows) {
       position = { transaction, id: row.id }
       yield { ...presentAudit({ ...row, transaction: BigInt(transaction) }), cursor: `${transaction}:${row.id}` }

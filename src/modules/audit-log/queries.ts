@@ -20,10 +20,10 @@ import { AuditEntry, type FindAudit, type FindWorkspaceAudit, type WorkspaceAudi
 
 export type AuditRecord = Omit<typeof auditLog.$inferSelect, 'inputs'> & { grantLabel: string | null }
 
-const { inputs: _, ...listed } = getTableColumns(auditLog)
+const { inputs: _, ...listedColumns } = getTableColumns(auditLog)
 
 /** Actions on a person's own account are private, even if the person was working in a workspace. */
-const notOfAccounts = and(...privateBeginnings.map((start) => not(sql`starts_with(${auditLog.action}, ${start})`)))
+const isNotPrivate = and(...privateBeginnings.map((start) => not(sql`starts_with(${auditLog.action}, ${start})`)))
 
 const filters = {
   accountId: 'uuid?',
@@ -38,7 +38,7 @@ const filters = {
 const page = { before: 'uuid?', take: 'rows' } as const
 
 /** `owner`: the account or workspace whose log is read. Without an owner, the whole log is read. */
-const select = (
+const selectEntries = (
   orm: QueryBuilder,
   param: Places<typeof filters & typeof page>,
   owner: { column: PgColumn; id: SQL } | undefined,
@@ -46,7 +46,7 @@ const select = (
 ) =>
   newestFirst(
     orm
-      .select({ ...listed, grantLabel: grants.label })
+      .select({ ...listedColumns, grantLabel: grants.label })
       .from(auditLog)
       .leftJoin(grants, eq(grants.id, auditLog.grantId)),
     { ...(owner && { owner: owner.column }), id: auditLog.id },
@@ -66,17 +66,17 @@ const select = (
     createdBetween({ id: auditLog.id, at: auditLog.at, owner }, param.createdAfter, param.createdBefore),
   )
 
-const all = prepare('audit.list', { workspaceId: 'uuid?', ...filters, ...page }, 'pool', (orm, param) =>
-  select(orm, param, param.workspaceId && { column: auditLog.workspaceId, id: param.workspaceId }),
+const auditOfService = prepare('audit.list', { workspaceId: 'uuid?', ...filters, ...page }, 'pool', (orm, param) =>
+  selectEntries(orm, param, param.workspaceId && { column: auditLog.workspaceId, id: param.workspaceId }),
 )
 
-const ofWorkspace = prepare('audit.of_workspace', { workspaceId: 'uuid', ...filters, ...page }, 'page', (orm, param) => {
-  const inWorkspace = eq(auditLog.workspaceId, param.workspaceId)
+const auditOfWorkspace = prepare('audit.of_workspace', { workspaceId: 'uuid', ...filters, ...page }, 'page', (orm, param) => {
   // Entries of one actor are read along the index on accounts. `is true` keeps the planner off the workspace's index, which has
   // the entries of all actors in the same order.
+  const inWorkspace = sql`(${eq(auditLog.workspaceId, param.workspaceId)}) is true`
   return param.accountId
-    ? select(orm, param, { column: auditLog.accountId, id: param.accountId }, and(sql`(${inWorkspace}) is true`, notOfAccounts))
-    : select(orm, param, { column: auditLog.workspaceId, id: param.workspaceId }, notOfAccounts)
+    ? selectEntries(orm, param, { column: auditLog.accountId, id: param.accountId }, and(inWorkspace, isNotPrivate))
+    : selectEntries(orm, param, { column: auditLog.workspaceId, id: param.workspaceId }, isNotPrivate)
 })
 
 /**
@@ -85,16 +85,16 @@ const ofWorkspace = prepare('audit.of_workspace', { workspaceId: 'uuid', ...filt
  */
 const readByAction = async (
   { action, actor }: { action: string | undefined; actor: Uuid | undefined },
-  known: readonly string[],
+  allActions: readonly string[],
   take: number,
   read: (by: { action?: string; beginning?: string; rareAction?: string }) => Promise<AuditRecord[]>,
 ): Promise<AuditRecord[]> => {
   if (action === undefined) return read({})
   const isBeginning = action.endsWith('.')
-  const asked = isBeginning ? known.filter((each) => each.startsWith(action)) : [action]
-  if (actor !== undefined || frequentActions.some((frequent) => asked.includes(frequent)))
+  const actions = isBeginning ? allActions.filter((each) => each.startsWith(action)) : [action]
+  if (actor !== undefined || frequentActions.some((frequent) => actions.includes(frequent)))
     return read(isBeginning ? { beginning: beginningWith(action) } : { action })
-  const pages = await Promise.all(asked.map((rareAction) => read({ rareAction })))
+  const pages = await Promise.all(actions.map((rareAction) => read({ rareAction })))
   return pages
     .flat()
     .sort((a, b) => (a.id < b.id ? 1 : -1))
@@ -103,7 +103,7 @@ const readByAction = async (
 
 export const listAudit = (db: Db, query: Omit<FindAudit, 'limit' | 'cursor'>, request: PageRequest): Promise<AuditRecord[]> =>
   readByAction({ action: query.action, actor: query.account_id }, auditActions, request.take, (by) =>
-    db.run(all, { ...filtersOf(query), action: undefined, ...by, ...request }),
+    db.run(auditOfService, { ...filtersOf(query), action: undefined, ...by, ...request }),
   )
 
 export const listWorkspaceAudit = (
@@ -113,7 +113,7 @@ export const listWorkspaceAudit = (
   request: PageRequest,
 ): Promise<AuditRecord[]> =>
   readByAction({ action, actor }, workspaceAuditActions, request.take, (by) =>
-    db.run(ofWorkspace, { workspaceId, accountId: actor, ...filtersOf(filter), ...by, ...request }),
+    db.run(auditOfWorkspace, { workspaceId, accountId: actor, ...filtersOf(filter), ...by, ...request }),
   )
 
 const paymentsOf = prepare('audit.payments', { workspaceId: 'uuid', ids: 'uuid[]', approvals: 'uuid[]' }, 'page', (orm, param) =>

@@ -30,7 +30,7 @@ import {
 } from '../identity/passkeys/signed-text-service.ts'
 import type { Parts } from '../parts.ts'
 import { followToOwnBalance } from '../payments/own-balance-service.ts'
-import { presentWorkspace, shownOf, workspaceStatus } from '../workspaces/present.ts'
+import { presentWorkspace, withState, workspaceStatus } from '../workspaces/present.ts'
 import { findMembership, findWorkspace, type WorkspaceRecord, workspacesOnBalance } from '../workspaces/queries.ts'
 import { giveOwnBalance, requireFinishedUpgrade } from '../workspaces/service.ts'
 import { viewMembership } from '../workspaces/view-service.ts'
@@ -132,7 +132,7 @@ const publish = async (
 ): Promise<void> => {
   const { id: subject, balanceAccountId } = workspace
   const pending = type !== 'workspace.separated' && { pending_separation: shown(separation) }
-  const data = { ...presentWorkspace(shownOf(workspace), CURRENCY), ...pending }
+  const data = { ...presentWorkspace(withState(workspace), CURRENCY), ...pending }
   const after = { amount_minor: formatMinor(separation.amountMinor), reason }
   for (const workspaceId of new Set([subject, ...guards.map(({ id }) => id)])) {
     const accountId = workspaceId === subject ? balanceAccountId : separation.accountId

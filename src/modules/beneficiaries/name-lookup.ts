@@ -13,7 +13,7 @@ import { only } from '../../lib/lists.ts'
 import type { RailName } from '../../lib/rail-names.ts'
 import { nairobiMidnight } from '../../rails/fields.ts'
 import type { NameAnswer, Rails } from '../../rails/rail.ts'
-import { type BeneficiaryRecord, destinationContext, findLocked } from './queries.ts'
+import { type BeneficiaryRecord, destinationContext, findForUpdate } from './queries.ts'
 
 // A lookup asks a rail for the registered name. The owning account's lookups are limited per day, over all of its workspaces.
 
@@ -21,7 +21,7 @@ import { type BeneficiaryRecord, destinationContext, findLocked } from './querie
  * `owner`: the owning account, whose daily limit on name lookups applies. `payer`: the account that holds the balance. `payers`:
  * with the account on which payments from before a separation hold money, because their approvals may get a new text.
  */
-export type Due = { id: Uuid; workspaceId: Uuid; owner: Uuid; payer: Uuid; payers: Uuid[] }
+export type DueCheck = { id: Uuid; workspaceId: Uuid; owner: Uuid; payer: Uuid; payers: Uuid[] }
 export const readAccounts = statement('beneficiaries.accounts_of_check')`
   select w.owning_account_id as owner, ${balanceAccountSql('w')} as payer, array(select * from ${balanceAccountsSql('w')}) as payers
    from workspaces w where w.id = $1`
@@ -29,7 +29,7 @@ export const readAccounts = statement('beneficiaries.accounts_of_check')`
 type LookUp = NonNullable<NonNullable<Rails['payout'][RailName]>['lookUp']>
 
 /** Does not look up a destination that cannot be decrypted. Payments to it report the failure. */
-export const ask = async (vault: Vault, payee: BeneficiaryRecord, lookUp: LookUp): Promise<NameAnswer> => {
+export const lookUpName = async (vault: Vault, payee: BeneficiaryRecord, lookUp: LookUp): Promise<NameAnswer> => {
   const sealed = { ciphertext: payee.destinationCiphertext, keyId: payee.destinationKeyId }
   let destination: string
   try {
@@ -49,12 +49,12 @@ const hasPaidSql = `coalesce((select true from workspaces w cross join lateral (
   where w.owning_account_id = $1 limit 1), false)`
 
 export const readHasPaid = statement('beneficiaries.account_has_paid')`select ${hasPaidSql} as "hasPaid"`
-const readDay = statement('beneficiaries.names_of_day')`
+const readLookupsOfDay = statement('beneficiaries.names_of_day')`
   select ${hasPaidSql} as "hasPaid", count(distinct beneficiary_id)::int as "lookedUp" from beneficiary_verifications
    where account_id = $1 and checked_at >= $2 and source = 'lookup' and beneficiary_id <> $3`
 
 /** The first day from $2 on for which the account $1 has fewer than $3 checks queued. */
-const nextDay = statement('beneficiaries.next_day_for_names')`
+const readNextDay = statement('beneficiaries.next_day_for_names')`
   with day as (
      select greatest($2::timestamptz, date_trunc('day', max(last.due), 'Africa/Nairobi')) as at
      from workspaces w cross join lateral (select name_check_due_at as due from beneficiaries
@@ -85,13 +85,13 @@ type Reserved = { id: Uuid; postponedTo: null } | { id: null; postponedTo: Date 
  * Records a lookup before it is sent. The account's lock makes concurrent lookups count toward the daily limit. If the limit is
  * reached, it records that, once until the next lookup. Returns null if nothing else is left to do.
  */
-export const reserve = (db: Database, due: Due): Promise<Reserved | null> =>
+export const reserveLookup = (db: Database, due: DueCheck): Promise<Reserved | null> =>
   inTx(db, async (tx) => {
     await lockAccount(tx, due.owner)
     const { at } = tx
     const { id: beneficiaryId, workspaceId, owner: accountId } = due
     const values = [accountId, nairobiMidnight(at), beneficiaryId]
-    const { hasPaid, lookedUp } = only(await tx.query<{ hasPaid: boolean; lookedUp: number }>(readDay, values))
+    const { hasPaid, lookedUp } = only(await tx.query<{ hasPaid: boolean; lookedUp: number }>(readLookupsOfDay, values))
     const row = { id: newId(), workspaceId, accountId, beneficiaryId, checkedAt: at }
     if (lookedUp < (hasPaid ? maxNamesADay.paying : maxNamesADay.new)) {
       insertRow(tx, beneficiaryVerifications, { ...row, status: 'unverified', source: 'lookup' })
@@ -100,9 +100,9 @@ export const reserve = (db: Database, due: Due): Promise<Reserved | null> =>
     const newest = await first(tx, newestCheck, { beneficiaryId })
     if (newest?.source === 'daily_limit') updateRow(tx, beneficiaryVerifications, { id: newest.id }, { checkedAt: at })
     else insertRow(tx, beneficiaryVerifications, { ...row, status: 'unavailable', source: 'daily_limit' })
-    const next = await tx.query<{ at: Date }>(nextDay, [accountId, daysAfter(nairobiMidnight(at), 1), maxNamesADay.paying])
+    const next = await tx.query<{ at: Date }>(readNextDay, [accountId, daysAfter(nairobiMidnight(at), 1), maxNamesADay.paying])
     const { at: postponedTo } = only(next)
-    const payee = await findLocked(tx, workspaceId, beneficiaryId)
+    const payee = await findForUpdate(tx, workspaceId, beneficiaryId)
     if (!payee || !waitsForLookup(payee)) return { id: null, postponedTo }
     updateRow(tx, beneficiaries, { id: beneficiaryId }, { nameCheckDueAt: postponedTo, nameCheckedAt: at })
     return null

@@ -18,12 +18,12 @@ import type { NameSource } from '../../lib/verification.ts'
 import { nairobiMidnight } from '../../rails/fields.ts'
 import type { NameAnswer, Rails } from '../../rails/rail.ts'
 import type { Parts } from '../parts.ts'
-import { ask, type Due, newestCheck, readAccounts, readHasPaid, reserve } from './name-lookup.ts'
+import { type DueCheck, lookUpName, newestCheck, readAccounts, readHasPaid, reserveLookup } from './name-lookup.ts'
 import { presentBeneficiary } from './present.ts'
-import { type BeneficiaryRecord, findBeneficiary, findLocked } from './queries.ts'
+import { type BeneficiaryRecord, findBeneficiary, findForUpdate } from './queries.ts'
 import { lockUnarchived, type OnNameChanged } from './service.ts'
 import { findSimilar, markSimilar } from './similar-names.ts'
-import { nextCheckAt, type Verification, verified } from './verification-rules.ts'
+import { nextCheckAt, type Verification, verificationAfter } from './verification-rules.ts'
 
 // A name check compares a beneficiary's name with the name that the rail reports, and looks for beneficiaries with a similar
 // name. `name_check_due_at` queues a beneficiary for a check: after its creation or renaming, on request, or when a payment's
@@ -46,19 +46,19 @@ type ReportedName = { id: Uuid; answer: NameAnswer; source: NameSource }
 
 const resultNames = selectRows('beneficiaries.result_names', beneficiaryVerifications, ['beneficiaryId', 'source', 'status'])
 
-const resultsOf = async (tx: Tx, beneficiaryId: Uuid): Promise<ReportedName[]> => {
+const reportedByPayments = async (tx: Tx, beneficiaryId: Uuid): Promise<ReportedName[]> => {
   const rows = await resultNames(tx, { beneficiaryId, source: 'payment', status: 'unverified' })
   return rows.map(({ id, name }) => ({ id, answer: { kind: 'named', name: name ?? '' }, source: 'payment' }))
 }
 
 /** Compares the names in order. The verdict is based on the full name, even if the account sees a shortened one. */
-const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: readonly ReportedName[]): Promise<Verification> => {
-  const { hasPaid } = only(await tx.query<{ hasPaid: boolean }>(readHasPaid, [due.owner]))
+const compare = async (tx: Tx, owner: Uuid, before: BeneficiaryRecord, found: readonly ReportedName[]): Promise<Verification> => {
+  const { hasPaid } = only(await tx.query<{ hasPaid: boolean }>(readHasPaid, [owner]))
   const shown = (name: string): string => (hasPaid ? name : shortenName(name))
   const { verification, reportedName, nameSource, nameCheckedAt } = before
   let current: Verification = { verification, reportedName, nameSource, nameCheckedAt }
   for (const { id, answer, source } of found) {
-    const next = verified({ ...before, ...current }, answer, source, tx.at)
+    const next = verificationAfter({ ...before, ...current }, answer, source, tx.at)
     const [status, name] = answer.kind === 'named' ? [next.verification, shown(answer.name)] : ['unavailable' as const, null]
     updateRow(tx, beneficiaryVerifications, { id }, { status, name })
     const reportedName = next.reportedName && shown(next.reportedName)
@@ -80,28 +80,28 @@ const dueAfter = (
 ): Date | null => {
   if (postponedTo) return postponedTo
   if (tries > 0) return nextCheckAt(tries, at)
-  const isAskedAgain =
+  const isRequestedAgain =
     before.resultName === payee.resultName && before.nameCheckDueAt?.getTime() !== payee.nameCheckDueAt?.getTime()
-  return lookup === null && isAskedAgain ? before.nameCheckDueAt : null
+  return lookup === null && isRequestedAgain ? before.nameCheckDueAt : null
 }
 
 /** Reads the row again under its lock, to include names that payments reported during the lookup. */
-const writeResult = async (tx: Tx, deps: NameCheckDeps, due: Due, result: CheckResult): Promise<void> => {
+const writeResult = async (tx: Tx, deps: NameCheckDeps, due: DueCheck, result: CheckResult): Promise<void> => {
   const { at } = tx
   const { lookup, payee, similar } = result
   await lockAccounts(tx, { exclusive: due.payers })
-  const before = await findLocked(tx, due.workspaceId, due.id)
+  const before = await findForUpdate(tx, due.workspaceId, due.id)
   if (!before) return
   const isUnchanged = before.displayName === payee.displayName && before.payeeId === payee.payeeId
   const similarToId = isUnchanged ? similar : await findSimilar(tx, before)
   if (similarToId !== before.similarToId) await tx.run(markSimilar, { id: before.id, similar: similarToId })
-  const results = before.resultName === null ? [] : await resultsOf(tx, before.id)
+  const results = before.resultName === null ? [] : await reportedByPayments(tx, before.id)
   const hasNoNameYet = result.postponedTo !== null && before.reportedName === null
   const start: BeneficiaryRecord = hasNoNameYet
     ? { ...before, verification: 'unavailable', nameSource: 'daily_limit', nameCheckedAt: at }
     : before
   const tries = lookup?.answer.kind === 'unreachable' ? before.nameChecks + 1 : 0
-  const found = await compareAll(tx, due, start, lookup ? [lookup, ...results] : results)
+  const found = await compare(tx, due.owner, start, lookup ? [lookup, ...results] : results)
   const isChanged =
     before.verification !== found.verification ||
     before.reportedName !== found.reportedName ||
@@ -120,59 +120,61 @@ const writeResult = async (tx: Tx, deps: NameCheckDeps, due: Due, result: CheckR
   await appendEvents(tx, [{ type: 'beneficiary.updated', accountId: due.payer, workspaceId: due.workspaceId, data }])
 }
 
-const check = async (deps: NameCheckDeps, { id, tenant: workspaceId }: DueRow): Promise<void> => {
+const runCheck = async (deps: NameCheckDeps, { id, tenant: workspaceId }: DueRow): Promise<void> => {
   const [payee, [accounts]] = await Promise.all([
     findBeneficiary(deps.db, workspaceId, id),
-    deps.db.query<Pick<Due, 'owner' | 'payer' | 'payers'>>(readAccounts, [workspaceId]),
+    deps.db.query<Pick<DueCheck, 'owner' | 'payer' | 'payers'>>(readAccounts, [workspaceId]),
   ])
   if (!payee || !accounts) return
   const due = { id, workspaceId, ...accounts }
   const lookUp = deps.rails.payout[payee.paymentRail]?.lookUp
-  const isAsked = lookUp !== undefined && payee.resultName === null && payee.archivedAt === null
-  const reserved = isAsked ? await reserve(deps.db, due) : { id: null, postponedTo: null }
+  const needsLookup = lookUp !== undefined && payee.resultName === null && payee.archivedAt === null
+  const reserved = needsLookup ? await reserveLookup(deps.db, due) : { id: null, postponedTo: null }
   if (!reserved) return
   const { id: lookupId, postponedTo } = reserved
-  const [similar, answer] = await Promise.all([findSimilar(deps.db, payee), lookupId && lookUp && ask(deps.vault, payee, lookUp)])
+  const [similar, answer] = await Promise.all([
+    findSimilar(deps.db, payee),
+    lookupId && lookUp && lookUpName(deps.vault, payee, lookUp),
+  ])
   const lookup = lookupId && answer ? { id: lookupId, answer, source: 'lookup' as const } : null
   await inTx(deps.db, (tx) => writeResult(tx, deps, due, { lookup, postponedTo, payee, similar }))
 }
 
 /** Maximum number of concurrent name lookups in this process. */
-const maxAtOnce = 4
+const maxConcurrent = 4
 
 export const createNameCheckWorker = (deps: NameCheckDeps): Worker => {
   const due = createTurns(deps.db, dueChecks)
   return {
     name: 'names',
-    limit: maxAtOnce,
+    limit: maxConcurrent,
     claim: async ({ free, except }) => {
       // Waits for several free slots, because searching for one due check costs as much as searching for several.
-      if (free < maxAtOnce / 2) return { tasks: [], more: true }
-      return claimLeased(deps.db, { due, lease }, { now: deps.clock.now(), free, except }, (row) => check(deps, row))
+      if (free < maxConcurrent / 2) return { tasks: [], more: true }
+      return claimLeased(deps.db, { due, lease }, { now: deps.clock.now(), free, except }, (row) => runCheck(deps, row))
     },
   }
 }
 
 /** Minimum time between two lookups of one beneficiary, regardless of their cause. */
-const checkEverySeconds = 60
+const minSecondsBetweenChecks = 60
 
 /** Queues a new lookup. A changed result is published as `beneficiary.updated`. */
 export const requestNameCheck = async (tx: Tx, rails: Pick<Rails, 'payout'>, principal: Principal, id: Uuid) => {
-  const { at } = tx
   const before = await lockUnarchived(tx, principal, id)
   if (!rails.payout[before.paymentRail]?.lookUp)
     throw new Refusal('provider_not_configured', {
       message: `${before.paymentRail} is not asked for names here: NAME_LOOKUPS does not name it.`,
     })
   const last = (await first(tx, newestCheck, { beneficiaryId: id }))?.checkedAt
-  if (last && at.getTime() - last.getTime() < checkEverySeconds * 1000) return before
-  updateRow(tx, beneficiaries, { id }, { nameCheckDueAt: at, nameChecks: 0 })
+  if (last && tx.at.getTime() - last.getTime() < minSecondsBetweenChecks * 1000) return before
+  updateRow(tx, beneficiaries, { id }, { nameCheckDueAt: tx.at, nameChecks: 0 })
   audit(tx, principal, 'beneficiary.name_check', { subject: id })
   wakeAfterCommit(tx, 'names')
   return before
 }
 
-const findUnchecked = statement('beneficiaries.check_names_again')`
+const queueUnchecked = statement('beneficiaries.check_names_again')`
   update beneficiaries set name_check_due_at = $3, name_checks = 0 where id = any($1::uuid[]) and payment_rail = any($2::text[])
      and archived_at is null and verification in ('unverified', 'unavailable') and (name_check_due_at is null or name_check_due_at > $3)
      and (name_checked_at is null or name_checked_at < case when name_source = 'daily_limit' then $4::timestamptz else $5 end)
@@ -184,13 +186,14 @@ const findUnchecked = statement('beneficiaries.check_names_again')`
  */
 export const checkNamesAgain = async (tx: Tx, { payout }: Pick<Rails, 'payout'>, ids: readonly Uuid[]): Promise<void> => {
   const { at } = tx
-  const asked = Object.entries(payout).flatMap(([rail, { lookUp } = {}]) => (lookUp ? [rail] : []))
-  const before = new Date(at.getTime() - checkEverySeconds * 1000)
-  if ((await tx.query(findUnchecked, [ids, asked, at, nairobiMidnight(at), before])).length > 0) wakeAfterCommit(tx, 'names')
+  const railsWithLookup = Object.entries(payout).flatMap(([rail, { lookUp } = {}]) => (lookUp ? [rail] : []))
+  const before = new Date(at.getTime() - minSecondsBetweenChecks * 1000)
+  if ((await tx.query(queueUnchecked, [ids, railsWithLookup, at, nairobiMidnight(at), before])).length > 0)
+    wakeAfterCommit(tx, 'names')
 }
 
 // A payee's first successful payment without a name queues another lookup: the shortened name may now be shown in full.
-const noteResults = statement('beneficiaries.note_result_names')`
+const insertReportedNames = statement('beneficiaries.note_result_names')`
   with results as (
      select n.*, b.workspace_id from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[]) as n(id, beneficiary_id, name, payment_id, account_id)
      join beneficiaries b on b.id = n.beneficiary_id
@@ -206,8 +209,8 @@ const noteResults = statement('beneficiaries.note_result_names')`
 type Paid = { id: Uuid; accountId: Uuid; beneficiaryId: Uuid }
 
 /** Records names that payments reported. A name that differs from the current one is compared after the commit. */
-export const noteResultNames = (tx: Tx, paid: readonly { payment: Paid; name: string | undefined }[]): void => {
+export const recordReportedNames = (tx: Tx, paid: readonly { payment: Paid; name: string | undefined }[]): void => {
   if (paid.length === 0) return
   const rows = paid.map(({ payment, name = '' }) => ({ ...payment, name, checkId: newId() }))
-  tx.defer(tx.query(noteResults, [...fieldsOf(rows, 'checkId', 'beneficiaryId', 'name', 'id', 'accountId'), tx.at]))
+  tx.defer(tx.query(insertReportedNames, [...fieldsOf(rows, 'checkId', 'beneficiaryId', 'name', 'id', 'accountId'), tx.at]))
 }

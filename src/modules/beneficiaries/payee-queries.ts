@@ -13,13 +13,13 @@ export const hasAccountsSql = (rail: string): string => `${rail} in ${namesSql(r
 // the paybill's row), or as the paybill's row and the payment's reference SHOP-7. Both count as one payee.
 
 /** Ids under which a payee may have been paid: its own, its paybill's, and that of the paybill's account with the reference. */
-export const samePayeeIds = (payee: string, reference: string): string =>
+export const samePayeeIdsSql = (payee: string, reference: string): string =>
   `(array[${payee}.id, ${payee}.paybill_id]
     || array(select account.id from payees account where account.paybill_id = ${payee}.id and account.reference_key = ${referenceKeySql(reference)}))`
 
 /** Whether two rows of `payments` paid the same payee and, at a paybill, the same account. */
-export const toSamePayee = (earlier: string, payment: string): string =>
-  `${earlier}.payee_id = any((select ${samePayeeIds('paid', `${payment}.account_reference`)} from payees paid where paid.id = ${payment}.payee_id)::uuid[])
+export const paidSamePayeeSql = (earlier: string, payment: string): string =>
+  `${earlier}.payee_id = any((select ${samePayeeIdsSql('paid', `${payment}.account_reference`)} from payees paid where paid.id = ${payment}.payee_id)::uuid[])
    and (not ${hasAccountsSql(`${payment}.rail`)}
      or ${referenceKeySql(`${earlier}.account_reference`)} is not distinct from ${referenceKeySql(`${payment}.account_reference`)})`
 
@@ -45,7 +45,7 @@ export const lastPaidSql = ({ payee, rail, reference, among, atMost = maxRemembe
   return `array(select last.amount_minor from (
      (select q.id, q.amount_minor from payments q where q.payee_id = any(array[${payee}.id]) and ${paid} and not ${hasAccount} ${newest})
      union all
-     select q.id, q.amount_minor from unnest(${samePayeeIds(payee, reference)}) as account(id) cross join lateral (
+     select q.id, q.amount_minor from unnest(${samePayeeIdsSql(payee, reference)}) as account(id) cross join lateral (
        select q.id, q.amount_minor from payments q where q.payee_id = any(array[account.id]) and ${hasAccountsSql('q.rail')} and q.account_reference is not null
          and ${referenceKeySql('q.account_reference')} = ${referenceKeySql(reference)} and ${paid} ${newest}) as q
      where ${hasAccount}

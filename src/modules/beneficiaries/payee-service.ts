@@ -10,9 +10,9 @@ import type { Rails } from '../../rails/rail.ts'
 import { requireBelowBound } from '../bounds.ts'
 import { fingerprintText, normalisePayee } from './rules.ts'
 import type { CreateBeneficiary } from './schema.ts'
-import { createBeneficiary, type Sealing } from './service.ts'
+import { type CreationDeps, createBeneficiary } from './service.ts'
 
-type Known = { fingerprint: Buffer; id: Uuid; rail: RailName; name: string; legalName: string | null }
+type Candidate = { fingerprint: Buffer; id: Uuid; rail: RailName; name: string; legalName: string | null }
 
 /** Confirmed beneficiaries come first. Within each group, the oldest come first. */
 const findByDestination = prepare(
@@ -41,11 +41,11 @@ const findByDestination = prepare(
 )
 
 /** `names`: the display name, then the legal name if there is one. */
-type NamedPayee = { id: Uuid; isNew: boolean; names: readonly string[] }
+type EnsuredBeneficiary = { id: Uuid; isNew: boolean; names: readonly string[] }
 
 /** A phone is one payee on every rail. `namesRail`: `payment_rail` is no default, so no other rail may pay the row. */
-type PayeeOfRow = CreateBeneficiary & { namesRail: boolean }
-type Named = { row: PayeeOfRow; fingerprints: string[] }
+type RequestedPayee = CreateBeneficiary & { namesRail: boolean }
+type FingerprintedRow = { row: RequestedPayee; fingerprints: string[] }
 
 export const refusalOfDestination = (rails: Pick<Rails, 'payout'>, row: Parameters<typeof normalisePayee>[1]): Refusal | null => {
   const to = catchRefusal(() => normalisePayee(rails, row))
@@ -62,7 +62,10 @@ const mayNotCreate = (): Refusal =>
 const namesOf = (own: string, legal: string | null | undefined): string[] => [own, ...(legal ? [legal] : [])]
 
 /** Chooses among the beneficiaries at one destination: the one with the given name, otherwise the first. */
-const choose = (known: ReadonlyMap<string, readonly (Known & { index: number })[]>, { row, fingerprints }: Named) => {
+const choose = (
+  known: ReadonlyMap<string, readonly (Candidate & { index: number })[]>,
+  { row, fingerprints }: FingerprintedRow,
+) => {
   const own = fingerprints
     .flatMap((fingerprint) => known.get(fingerprint) ?? [])
     .filter(({ rail }) => !row.namesRail || rail === row.payment_rail)
@@ -70,16 +73,16 @@ const choose = (known: ReadonlyMap<string, readonly (Known & { index: number })[
   return own.find(({ name }) => name.toLowerCase() === row.display_name.toLowerCase()) ?? own[0]
 }
 
-const destinationOf = ({ fingerprints }: Named): string => fingerprints.join()
-const ofRail = (named: Named): string => `${destinationOf(named)} ${named.row.payment_rail}`
-const keyOf = (named: Named): string => (named.row.namesRail ? ofRail(named) : destinationOf(named))
+const destinationOf = ({ fingerprints }: FingerprintedRow): string => fingerprints.join()
+const destinationAndRailOf = (named: FingerprintedRow): string => `${destinationOf(named)} ${named.row.payment_rail}`
+const keyOf = (named: FingerprintedRow): string => (named.row.namesRail ? destinationAndRailOf(named) : destinationOf(named))
 
 /** The first row of each new beneficiary creates it for the other rows with its key. */
-const firstsOf = (rows: readonly Named[]): ReadonlyMap<string, Named> => {
-  const firsts = new Map<string, Named>()
+const firstRowByKey = (rows: readonly FingerprintedRow[]): ReadonlyMap<string, FingerprintedRow> => {
+  const firsts = new Map<string, FingerprintedRow>()
   for (const row of rows) {
     if (firsts.has(keyOf(row))) continue
-    for (const key of [destinationOf(row), ofRail(row)]) if (!firsts.has(key)) firsts.set(key, row)
+    for (const key of [destinationOf(row), destinationAndRailOf(row)]) if (!firsts.has(key)) firsts.set(key, row)
   }
   return firsts
 }
@@ -90,28 +93,28 @@ const firstsOf = (rows: readonly Named[]): ReadonlyMap<string, Named> => {
  */
 export const ensureBeneficiaries = async (
   tx: Tx,
-  deps: Sealing,
+  deps: CreationDeps,
   principal: Principal,
-  rows: readonly PayeeOfRow[],
-): Promise<(NamedPayee | Refusal)[]> => {
+  rows: readonly RequestedPayee[],
+): Promise<(EnsuredBeneficiary | Refusal)[]> => {
   const workspaceId = principal.workspace.id
-  const read = rows.map((row): Named | Refusal => {
+  const fingerprintedRows = rows.map((row): FingerprintedRow | Refusal => {
     const to = catchRefusal(() => normalisePayee(deps.rails, row))
     if (to instanceof Refusal) return to
     const macs = deps.derivations.macs('fingerprint', fingerprintText(workspaceId, row.payment_rail, to))
     return { row, fingerprints: macs.map(({ mac }) => mac.toString('hex')) }
   })
-  const wanted = read.flatMap((each) => (each instanceof Refusal ? [] : each.fingerprints))
+  const wanted = fingerprintedRows.flatMap((each) => (each instanceof Refusal ? [] : each.fingerprints))
   const fingerprints = wanted.map((each) => Buffer.from(each, 'hex'))
   const found = (await tx.run(findByDestination, { workspaceId, fingerprints })).map((row, index) => ({ ...row, index }))
   // Grouped once: comparing every row with every payee took a third of Node's time for a batch of a thousand rows.
   const known = Map.groupBy(found, ({ fingerprint }) => fingerprint.toString('hex'))
-  const unknown = read.flatMap((each) => (each instanceof Refusal || choose(known, each) ? [] : [each]))
-  const firstRows = firstsOf(unknown)
-  const added = new Set(firstRows.values())
-  if (principal.permissions.has('beneficiary.manage')) await requireBelowBound(tx, 'beneficiaries', workspaceId, added.size)
-  const created = new Map<Named, Promise<NamedPayee>>()
-  const ensure = async (named: Named): Promise<NamedPayee | Refusal> => {
+  const unknown = fingerprintedRows.flatMap((each) => (each instanceof Refusal || choose(known, each) ? [] : [each]))
+  const firstRows = firstRowByKey(unknown)
+  const newRows = new Set(firstRows.values())
+  if (principal.permissions.has('beneficiary.manage')) await requireBelowBound(tx, 'beneficiaries', workspaceId, newRows.size)
+  const created = new Map<FingerprintedRow, Promise<EnsuredBeneficiary>>()
+  const ensure = async (named: FingerprintedRow): Promise<EnsuredBeneficiary | Refusal> => {
     const chosen = choose(known, named)
     if (chosen) return { id: chosen.id, isNew: false, names: namesOf(chosen.name, chosen.legalName) }
     if (!principal.permissions.has('beneficiary.manage')) return mayNotCreate()
@@ -122,5 +125,5 @@ export const ensureBeneficiaries = async (
     created.set(first, one)
     return one
   }
-  return Promise.all(read.map((each) => (each instanceof Refusal ? each : ensure(each))))
+  return Promise.all(fingerprintedRows.map((each) => (each instanceof Refusal ? each : ensure(each))))
 }

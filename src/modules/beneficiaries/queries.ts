@@ -19,7 +19,7 @@ export type BeneficiaryRecord = typeof beneficiaries.$inferSelect & { frozenAt: 
 export const destinationContext = (id: Uuid, workspaceId: Uuid): readonly string[] => ['beneficiary', id, workspaceId]
 
 const paybills = alias(payees, 'paybills')
-const records = (orm: QueryBuilder) =>
+const selectRecords = (orm: QueryBuilder) =>
   orm
     .select({ ...getTableColumns(beneficiaries), frozenAt: payees.frozenAt, paybillFrozenAt: paybills.frozenAt })
     .from(beneficiaries)
@@ -27,7 +27,7 @@ const records = (orm: QueryBuilder) =>
     .leftJoin(paybills, eq(paybills.id, payees.paybillId))
 
 const byId = prepare('beneficiaries.by_id', { workspaceId: 'uuid', id: 'uuid' }, 'coalesced', (orm, param) =>
-  records(orm).where(and(eq(beneficiaries.workspaceId, param.workspaceId), eq(beneficiaries.id, param.id))),
+  selectRecords(orm).where(and(eq(beneficiaries.workspaceId, param.workspaceId), eq(beneficiaries.id, param.id))),
 )
 
 export const findBeneficiary = (db: Db, workspaceId: Uuid, id: Uuid): Promise<BeneficiaryRecord | undefined> =>
@@ -35,14 +35,14 @@ export const findBeneficiary = (db: Db, workspaceId: Uuid, id: Uuid): Promise<Be
 
 const lockRow = selectRow('beneficiaries.lock', beneficiaries, ['id', 'workspaceId'], { lock: 'update' })
 
-export const findLocked = async (tx: Tx, workspaceId: Uuid, id: Uuid): Promise<BeneficiaryRecord | undefined> => {
+export const findForUpdate = async (tx: Tx, workspaceId: Uuid, id: Uuid): Promise<BeneficiaryRecord | undefined> => {
   const [, record] = await Promise.all([lockRow(tx, { id, workspaceId }), findBeneficiary(tx, workspaceId, id)])
   return record
 }
 
 /** Other beneficiaries that a freeze of the payee concerns: its own and, for a paybill, those of all accounts at it. */
-export const besides = prepare('beneficiaries.besides', { payeeId: 'uuid', id: 'uuid' }, (orm, param) =>
-  records(orm)
+export const othersUnderFreeze = prepare('beneficiaries.besides', { payeeId: 'uuid', id: 'uuid' }, (orm, param) =>
+  selectRecords(orm)
     .where(
       and(
         sql`${beneficiaries.payeeId} = any(array(
@@ -121,9 +121,9 @@ const verifiedIds = (orm: QueryBuilder, param: Places<typeof page>) => {
 
 const selectListed = (orm: QueryBuilder, param: Places<typeof page>) => {
   const { workspaceId, id } = beneficiaries
-  if (!param.verification)
-    return newestFirst(records(orm), { owner: workspaceId, id }, param, ownedBy(workspaceId, param.workspaceId), matching(param))
-  return newestFirst(records(orm), { id }, { before: undefined, take: param.take }, amongIds(id, verifiedIds(orm, param)))
+  const owned = ownedBy(workspaceId, param.workspaceId)
+  if (!param.verification) return newestFirst(selectRecords(orm), { owner: workspaceId, id }, param, owned, matching(param))
+  return newestFirst(selectRecords(orm), { id }, { before: undefined, take: param.take }, amongIds(id, verifiedIds(orm, param)))
 }
 
 const list = prepare('beneficiaries.list', page, 'page', selectListed)
@@ -154,7 +154,7 @@ export const listVerifications = selectPage(
 /** Finds beneficiaries of any workspace. */
 export const findBeneficiaries = selectAmong('beneficiaries.by_ids', beneficiaries, 'id')
 
-const refuseEach = (ids: readonly Uuid[], path: string, why: string): void => {
+const refuseBeneficiaries = (ids: readonly Uuid[], path: string, why: string): void => {
   if (ids.length > 0) throw invalidFields(...ids.map((id) => ({ path, message: `${formatId('beneficiary', id)} ${why}` })))
 }
 
@@ -163,7 +163,7 @@ export const requireBeneficiaries = async (db: Db, workspaceId: Uuid, ids: reado
   const rows = (await findBeneficiaries(db, ids ?? [])).filter((row) => row.workspaceId === workspaceId)
   const known = new Set(rows.map((row) => row.id))
   const missing = (ids ?? []).filter((id) => !known.has(id))
-  refuseEach(missing, path, 'is not a beneficiary of this workspace')
+  refuseBeneficiaries(missing, path, 'is not a beneficiary of this workspace')
   return rows
 }
 
@@ -172,5 +172,5 @@ export const requireAllowable = async (db: Db, workspaceId: Uuid, ids: readonly 
   const refused = (await requireBeneficiaries(db, workspaceId, ids, path)).filter(takesAnyReference).map(({ id }) => id)
   const why =
     'is a paybill with any account reference, so allowing it would allow every account behind it. Create a beneficiary with a fixed account_reference, and name that one'
-  refuseEach(refused, path, why)
+  refuseBeneficiaries(refused, path, why)
 }

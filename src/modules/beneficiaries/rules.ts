@@ -28,12 +28,12 @@ const bankOf = (code: string | null, banks: readonly Bank[] | null): string | nu
   throw invalidFields({ path: 'bank_code', message })
 }
 
-type Destined = Pick<CreateBeneficiary, 'account_reference' | 'bank_code' | 'destination' | 'payment_rail'>
+type DestinationInput = Pick<CreateBeneficiary, 'account_reference' | 'bank_code' | 'destination' | 'payment_rail'>
 
 /** Returns the payee in the form in which it is stored and compared. A 400 names the invalid field, never the destination. */
 export const normalisePayee = (
   { payout }: Pick<Rails, 'payout'>,
-  { payment_rail: rail, destination, bank_code: bankCode = null, account_reference: accountReference = null }: Destined,
+  { payment_rail: rail, destination, bank_code: bankCode = null, account_reference: accountReference = null }: DestinationInput,
 ): Payee => {
   const read = payouts[rail].readDestination(destination, bankCode)
   if ('problem' in read) throw invalidFields(read.problem)

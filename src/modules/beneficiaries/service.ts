@@ -22,7 +22,7 @@ import type { Rails } from '../../rails/rail.ts'
 import { type Creator, changedBy, createdBy, readCreator } from '../creators.ts'
 import type { Parts } from '../parts.ts'
 import { beneficiaryStatus, presentBeneficiary } from './present.ts'
-import { type BeneficiaryRecord, besides, destinationContext, findLocked } from './queries.ts'
+import { type BeneficiaryRecord, destinationContext, findForUpdate, othersUnderFreeze } from './queries.ts'
 import { fingerprintText, maskOf, normalisePayee, type Payee } from './rules.ts'
 import type { CreateBeneficiary, UpdateBeneficiary } from './schema.ts'
 import { verdictAfterRename } from './verification-rules.ts'
@@ -47,9 +47,8 @@ const recordChange = async (
   audit(tx, actor, action, { workspaceId, subject: id, before: before && presentBeneficiary(before), after: data })
 }
 
-const confirm = async (tx: Tx, actor: Actor, accountId: Uuid, before: BeneficiaryRecord): Promise<BeneficiaryRecord> => {
-  const { at } = tx
-  const after = updateRow(tx, beneficiaries, before, { confirmedAt: at, changedAt: null, updatedAt: at })
+const markConfirmed = async (tx: Tx, actor: Actor, accountId: Uuid, before: BeneficiaryRecord): Promise<BeneficiaryRecord> => {
+  const after = updateRow(tx, beneficiaries, before, { confirmedAt: tx.at, changedAt: null, updatedAt: tx.at })
   await recordChange(tx, actor, accountId, { type: 'beneficiary.updated', action: 'beneficiary.confirmed', after })
   return after
 }
@@ -58,7 +57,7 @@ type PayeeRow = { id: Uuid; frozenAt: Date | null }
 
 const findPayee = selectRow('payees.by_fingerprint', payees, ['workspaceId', 'fingerprint'])
 /** Returns no row if a concurrent transaction creates the payee. */
-const findOrInsert = statement('payees.ensure')`
+const findOrInsertPayee = statement('payees.ensure')`
   with known as (
      select id, frozen_at from payees where workspace_id = $2 and fingerprint = any($3::bytea[])
    ), made as (
@@ -71,11 +70,11 @@ const findOrInsert = statement('payees.ensure')`
 type PayeeKey = { derivations: Derivations; workspaceId: Uuid; rail: RailName }
 
 /** Looks a payee up under every key of the ring, so that a key rotation does not create it a second time. */
-const ensureOne = async (tx: Tx, key: PayeeKey, to: Payee, paybill?: PayeeRow): Promise<PayeeRow> => {
+const ensurePayeeRow = async (tx: Tx, key: PayeeKey, to: Payee, paybill?: PayeeRow): Promise<PayeeRow> => {
   const { derivations, workspaceId, rail } = key
   const macs = derivations.macs('fingerprint', fingerprintText(workspaceId, rail, to))
   const current = assertPresent(macs[0], 'the ring of token secrets is empty')
-  const [payee] = await tx.query<PayeeRow>(findOrInsert, [
+  const [payee] = await tx.query<PayeeRow>(findOrInsertPayee, [
     newId(),
     workspaceId,
     macs.map(({ mac }) => mac),
@@ -92,13 +91,13 @@ const ensureOne = async (tx: Tx, key: PayeeKey, to: Payee, paybill?: PayeeRow): 
 
 /** Creates the payee of a destination if it is missing, and first the payee of its paybill, whose freeze applies to it. */
 const ensurePayee = async (tx: Tx, key: PayeeKey, to: Payee): Promise<PayeeRow & { paybillFrozenAt: Date | null }> => {
-  const paybill = to.accountReference === null ? undefined : await ensureOne(tx, key, { ...to, accountReference: null })
-  return { ...(await ensureOne(tx, key, to, paybill)), paybillFrozenAt: paybill?.frozenAt ?? null }
+  const paybill = to.accountReference === null ? undefined : await ensurePayeeRow(tx, key, { ...to, accountReference: null })
+  return { ...(await ensurePayeeRow(tx, key, to, paybill)), paybillFrozenAt: paybill?.frozenAt ?? null }
 }
 
-export type Sealing = Pick<Parts, 'derivations' | 'rails' | 'vault'>
+export type CreationDeps = Pick<Parts, 'derivations' | 'rails' | 'vault'>
 
-export const createBeneficiary = async (tx: Tx, deps: Sealing, principal: Principal, input: CreateBeneficiary) => {
+export const createBeneficiary = async (tx: Tx, deps: CreationDeps, principal: Principal, input: CreateBeneficiary) => {
   const { at } = tx
   const workspaceId = principal.workspace.id
   const to = normalisePayee(deps.rails, input)
@@ -146,7 +145,7 @@ export const createBeneficiary = async (tx: Tx, deps: Sealing, principal: Princi
 }
 
 const lockBeneficiary = async (tx: Tx, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> =>
-  found(await findLocked(tx, principal.workspace.id, id))
+  found(await findForUpdate(tx, principal.workspace.id, id))
 
 export const lockUnarchived = async (tx: Tx, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> => {
   const record = await lockBeneficiary(tx, principal, id)
@@ -187,7 +186,7 @@ const renamedBy = (creator: Creator, renamed: BeneficiaryRecord, at: Date) => ({
 /** Freezes or unfreezes a payee, and publishes an event for every other beneficiary whose status changes with it. */
 const freezePayee = async (tx: Tx, accountId: Uuid, changed: BeneficiaryRecord, frozenAt: Date | null): Promise<void> => {
   const { id, payeeId } = changed
-  const others = await tx.run(besides, { id, payeeId })
+  const others = await tx.run(othersUnderFreeze, { id, payeeId })
   updateRow(tx, payees, { id: payeeId }, { frozenAt })
   const events = others.flatMap((before) => {
     const after = { ...before, ...(before.payeeId === payeeId ? { frozenAt } : { paybillFrozenAt: frozenAt }) }
@@ -208,10 +207,10 @@ export const updateBeneficiary = async (
   change: UpdateBeneficiary,
 ) => {
   refuseWhileFrozen(principal, change)
-  const mayRename = change.display_name !== undefined || change.legal_name !== undefined
+  const hasNames = change.display_name !== undefined || change.legal_name !== undefined
   const [before, creator] = await Promise.all([
     lockUnarchived(tx, principal, id),
-    mayRename ? readCreator(tx, principal) : undefined,
+    hasNames ? readCreator(tx, principal) : undefined,
   ])
   const { at } = tx
   if (principal.originGrantId && beneficiaryStatus(before) === 'frozen' && change.status === 'active')
@@ -247,7 +246,7 @@ export const confirmBeneficiary = async (tx: Tx, principal: Principal, id: Uuid)
   if (principal.originGrantId)
     throw new Refusal('forbidden', { message: 'A person confirms a beneficiary, not a key or an agent.' })
   const before = await lockUnarchived(tx, principal, id)
-  return before.confirmedAt ? before : confirm(tx, principal, principal.workspace.balanceAccountId, before)
+  return before.confirmedAt ? before : markConfirmed(tx, principal, principal.workspace.balanceAccountId, before)
 }
 
 /** An approval of a payment also confirms the beneficiary, unless one of its names changed after the approval was requested. */
@@ -256,26 +255,25 @@ export const confirmByApproval = async (
   actor: Actor,
   { workspaceId, id, requestedAt }: { workspaceId: Uuid; id: Uuid; requestedAt: Date },
 ): Promise<void> => {
-  const before = await findLocked(tx, workspaceId, id)
+  const before = await findForUpdate(tx, workspaceId, id)
   if (!before || before.confirmedAt || (before.changedAt && before.changedAt >= requestedAt)) return
   const [workspace] = await tx.query<{ payer: Uuid }>(
     `select ${balanceAccountSql('w')} as payer from workspaces w where w.id = $1`,
     [workspaceId],
   )
-  await confirm(tx, actor, found(workspace).payer, before)
+  await markConfirmed(tx, actor, found(workspace).payer, before)
 }
 
 /** Archiving an archived beneficiary changes nothing. A freeze of its payee remains. */
 export const archiveBeneficiary = async (tx: Tx, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> => {
   const before = await lockBeneficiary(tx, principal, id)
-  const { at } = tx
   if (before.archivedAt) return before
-  const after = updateRow(tx, beneficiaries, before, { archivedAt: at, updatedAt: at })
+  const after = updateRow(tx, beneficiaries, before, { archivedAt: tx.at, updatedAt: tx.at })
   await recordChange(tx, principal, principal.workspace.balanceAccountId, { type: 'beneficiary.archived', after, before })
   return after
 }
 
-const ofOwner = prepare('beneficiaries.of_owner', { owner: 'uuid' }, 'pool', (orm, param) =>
+const paidByOwnersBalance = prepare('beneficiaries.of_owner', { owner: 'uuid' }, 'pool', (orm, param) =>
   orm
     .select({ id: beneficiaries.id, workspaceId: beneficiaries.workspaceId })
     .from(workspaces)
@@ -285,7 +283,7 @@ const ofOwner = prepare('beneficiaries.of_owner', { owner: 'uuid' }, 'pool', (or
 
 /** Overwrites the destinations that a closed account's balance paid. Teams with a balance of their own keep theirs. */
 export const forgetDestinations = async (tx: Tx, { vault }: { vault: Vault }, owner: Uuid): Promise<void> => {
-  const rows = await tx.run(ofOwner, { owner })
+  const rows = await tx.run(paidByOwnersBalance, { owner })
   const overwritten = rows.map(({ id, workspaceId }) => {
     const { ciphertext, keyId } = vault.seal('', destinationContext(id, workspaceId))
     return { id, destinationCiphertext: ciphertext, destinationKeyId: keyId, nameCheckDueAt: null }

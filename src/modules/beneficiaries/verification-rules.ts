@@ -16,21 +16,21 @@ type Named = Verification & { paymentRail: RailName; displayName: string; legalN
 
 const givenName = ({ legalName, displayName }: Pick<Named, 'legalName' | 'displayName'>): string => legalName ?? displayName
 
-const compared = (payee: Named, name: string): NameVerdict | null =>
+const verdictOn = (payee: Named, name: string): NameVerdict | null =>
   compareNames(givenName(payee), name, payouts[payee.paymentRail].payee)
 
-const hidden = (name: string): number => name.split(maskCharacter).length
+const maskedParts = (name: string): number => name.split(maskCharacter).length
 
 /** A name that differs from the name reported earlier means that the number has a new holder. */
 const withName = (payee: Named, { name, source, at }: { name: string; source: NameSource; at: Date }): Verification => {
   const { reportedName: before, paymentRail } = payee
-  const verdict = compared(payee, name)
+  const verdict = verdictOn(payee, name)
   if (verdict === null) return withoutName(payee, at)
   const change = before === null ? null : compareNames(before, name, payouts[paymentRail].payee)
   const isOther = change === 'no_match'
   // M-PESA masks names before a payment but not in its result, so the less masked name is kept.
-  const reportedName = before !== null && !isOther && hidden(before) < hidden(name) ? before : name
-  const verification = isOther ? 'no_match' : (compared(payee, reportedName) ?? verdict)
+  const reportedName = before !== null && !isOther && maskedParts(before) < maskedParts(name) ? before : name
+  const verification = isOther ? 'no_match' : (verdictOn(payee, reportedName) ?? verdict)
   return { verification, reportedName, nameSource: reportedName === before ? payee.nameSource : source, nameCheckedAt: at }
 }
 
@@ -40,11 +40,11 @@ const withoutName = ({ verification, reportedName, nameSource }: Named, at: Date
     ? { verification: 'unavailable', reportedName, nameSource: null, nameCheckedAt: at }
     : { verification, reportedName, nameSource, nameCheckedAt: at }
 
-export const verified = (payee: Named, answer: NameAnswer, source: NameSource, at: Date): Verification =>
+export const verificationAfter = (payee: Named, answer: NameAnswer, source: NameSource, at: Date): Verification =>
   answer.kind === 'named' ? withName(payee, { name: answer.name, source, at }) : withoutName(payee, at)
 
 export const verdictAfterRename = (payee: Named): VerificationStatus =>
-  payee.reportedName === null ? payee.verification : (compared(payee, payee.reportedName) ?? payee.verification)
+  payee.reportedName === null ? payee.verification : (verdictOn(payee, payee.reportedName) ?? payee.verification)
 
 const maxChecks = 6
 

@@ -10,7 +10,7 @@ import { type Minor, minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
 import { approvalFrom, headroomOf } from '../../policy/limits.ts'
 import { presentGrant, presentHeadroom } from '../delegation/present.ts'
-import { findGrant, scopeOf, uncountedTotal } from '../delegation/queries.ts'
+import { findGrant, scopeOf, uncountedTotalSql } from '../delegation/queries.ts'
 import type { Credential } from './schema.ts'
 
 /**
@@ -39,7 +39,7 @@ const limits = prepare(
       })
       .from(
         sql`(select id, per_payment_limit_minor, daily_limit_minor, monthly_limit_minor, total_limit_minor, approval_threshold_minor,
-               ${sql.raw(uncountedTotal)} as uncounted
+               ${sql.raw(uncountedTotalSql)} as uncounted
              from grants where id = any(${param.grantIds}::uuid[])
              union all
              select id, per_payment_limit_minor, daily_limit_minor, monthly_limit_minor, total_limit_minor,

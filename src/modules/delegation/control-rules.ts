@@ -47,9 +47,9 @@ export const isWider = <Name extends keyof Controls>(name: Name, before: Control
 export const widens = (before: Controls, after: Controls): boolean => controlNames.some((name) => isWider(name, before, after))
 
 /** Control values that limit nothing. */
-const harmless: readonly unknown[] = [null, 'allow', 'warn', 'confirm']
+const unlimitedValues: readonly unknown[] = [null, 'allow', 'warn', 'confirm']
 
-export const isLimited = (controls: Controls): boolean => controlNames.some((name) => !harmless.includes(controls[name]))
+export const isLimited = (controls: Controls): boolean => controlNames.some((name) => !unlimitedValues.includes(controls[name]))
 
 /** `account.manage` can lead to a session, which has no limits. Limits beside it would therefore have no effect. */
 export const refuseLimitedAccountManager = (permissions: readonly string[], controls: Controls): void => {

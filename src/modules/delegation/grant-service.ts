@@ -15,14 +15,22 @@ import { everyPayee, totalStart } from '../../policy/scope-sql.ts'
 import { requireAllowable } from '../beneficiaries/queries.ts'
 import { requireBelowBound } from '../bounds.ts'
 import { recordSessionAct } from '../session-acts.ts'
-import { heldMembership, lockMembership } from '../workspaces/membership.ts'
-import { shownOf } from '../workspaces/present.ts'
+import { lockMembership, requireMembership } from '../workspaces/membership.ts'
+import { withState } from '../workspaces/present.ts'
 import { findWorkspace, type MemberRecord } from '../workspaces/queries.ts'
 import { type Controls, type ControlsChange, changeControls, refuseLimitedAccountManager, widens } from './control-rules.ts'
 import { presentControls } from './present.ts'
-import { derivesFrom, type GrantRecord, lastFreezes, lockActive, lockGrantOfWorkspace, lockThese, shareChain } from './queries.ts'
+import {
+  derivesFrom,
+  type GrantRecord,
+  lastFreezes,
+  lockActive,
+  lockGrantOfWorkspace,
+  lockGrants,
+  lockShared,
+} from './queries.ts'
 import type { Grant } from './schema.ts'
-import { viewGrant, viewsOf } from './view-service.ts'
+import { viewGrant, viewGrantsById } from './view-service.ts'
 
 export type ChangedGrant = { grant: GrantRecord; view: Grant }
 
@@ -52,7 +60,7 @@ const checkPermissions = (principal: Principal, { role }: MemberRecord, grant: N
 }
 
 /** The parent is locked, so that a revocation precedes the child or includes it. A later end than the parent's is refused. */
-const endWithinParent = (principal: Principal, chain: readonly GrantRecord[], expiresAtRequested: Date | null, at: Date) => {
+const expiryWithinParent = (principal: Principal, chain: readonly GrantRecord[], expiresAtRequested: Date | null, at: Date) => {
   if (expiresAtRequested && expiresAtRequested <= at)
     throw invalidFields({ path: 'expires_at', message: 'must be in the future' })
   if (!principal.grant) return expiresAtRequested
@@ -72,22 +80,22 @@ const endWithinParent = (principal: Principal, chain: readonly GrantRecord[], ex
 /** Maximum depth of a lineage. Each payment reads every grant of its lineage. */
 const maxDepth = 8
 
-const requireRoom = async (tx: Tx, { accountId, kind, ancestorIds: [root] }: GrantRecord): Promise<void> => {
+const requireRoomForGrant = async (tx: Tx, { accountId, kind, ancestorIds: [root] }: GrantRecord): Promise<void> => {
   if (root !== undefined) await requireBelowBound(tx, 'belowRoot', root)
   else if (kind === 'api_key') await requireBelowBound(tx, 'rootKeys', accountId)
 }
 
 /** For a key that remains active beside its successor. */
 export const requireRoomForOverlap = async (tx: Tx, grant: GrantRecord): Promise<void> => {
-  await requireRoom(tx, grant)
+  await requireRoomForGrant(tx, grant)
   if (grant.parentGrantId === null) await requireBelowBound(tx, 'keysOfGrant', grant.id)
 }
 
 /** While a workspace is frozen, its grants can only be frozen, unfrozen and ended, even from a session in another workspace. */
-export const requireUnfrozen = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<void> => {
+export const requireOpenWorkspace = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<void> => {
   requireActiveAccount(principal)
   const { workspace } = principal
-  const { frozen, closed } = workspaceId === workspace.id ? workspace : shownOf(found(await findWorkspace(tx, workspaceId)))
+  const { frozen, closed } = workspaceId === workspace.id ? workspace : withState(found(await findWorkspace(tx, workspaceId)))
   if (frozen || closed) throw new Refusal('workspace_frozen')
 }
 
@@ -120,15 +128,15 @@ export const createGrant = async (tx: Tx, principal: Principal, input: NewGrant)
     revokedAt: null,
   }
   const [member, , chain, viewed] = await Promise.all([
-    heldMembership(tx, principal, workspaceId),
-    requireUnfrozen(tx, principal, workspaceId),
-    shareChain(tx, lineage),
+    requireMembership(tx, principal, workspaceId),
+    requireOpenWorkspace(tx, principal, workspaceId),
+    lockShared(tx, lineage),
     viewGrant(tx, at, draft),
     requireAllowable(tx, workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids'),
-    requireRoom(tx, draft),
+    requireRoomForGrant(tx, draft),
   ])
   checkPermissions(principal, member, input)
-  const expiresAt = endWithinParent(principal, chain, input.expiresAt, at)
+  const expiresAt = expiryWithinParent(principal, chain, input.expiresAt, at)
   if (lineage.length + 1 > maxDepth)
     throw conflict(`Keys are made at most ${maxDepth} levels deep: this key is at the last one.`, 'limit_reached')
   const grant = { ...draft, expiresAt }
@@ -156,12 +164,12 @@ type GrantChange = {
   label?: string | undefined
 }
 
-const notBelow = (): Refusal =>
+const notDerived = (): Refusal =>
   new Refusal('forbidden', { message: 'A credential can do this only to grants that derive from its own.' })
 
 /** A key, or a session of a sign-in method that a key linked, widens, unfreezes and rotates only what derives from that key. */
 export const requireDescendant = async (tx: Tx, { originGrantId }: Principal, grant: GrantRecord): Promise<void> => {
-  if (originGrantId !== null && !(await derivesFrom(tx, grant, originGrantId))) throw notBelow()
+  if (originGrantId !== null && !(await derivesFrom(tx, grant, originGrantId))) throw notDerived()
 }
 
 /** Checks the merged controls like those of a new grant, because an unchanged limit may contradict a new one. */
@@ -173,21 +181,21 @@ const mergeControls = (grant: GrantRecord, change: ControlsChange): Controls => 
   return controls
 }
 
-const summary = (grant: GrantRecord) => ({
+const auditView = (grant: GrantRecord) => ({
   label: grant.label,
   spending_controls: presentControls(grant),
   frozen: grant.frozenAt !== null,
 })
 
 /** Returns the grants that another account froze last, according to the audit log. The caller has locked the grants. */
-const frozenByManager = async (tx: Tx, frozen: readonly GrantRecord[]): Promise<ReadonlySet<Uuid>> => {
+const managerFrozenIds = async (tx: Tx, frozen: readonly GrantRecord[]): Promise<ReadonlySet<Uuid>> => {
   if (frozen.length === 0) return new Set()
   const freezes = new Map((await tx.run(lastFreezes, { ids: frozen.map(({ id }) => id) })).map(({ id, by }) => [id, by]))
   return new Set(frozen.flatMap(({ id, accountId }) => (freezes.has(id) && freezes.get(id) !== accountId ? [id] : [])))
 }
 
 const requireOwnFreeze = async (tx: Tx, grant: GrantRecord): Promise<void> => {
-  if ((await frozenByManager(tx, [grant])).has(grant.id))
+  if ((await managerFrozenIds(tx, [grant])).has(grant.id))
     throw new Refusal('forbidden', {
       message:
         'This grant was frozen by a person who manages its workspace: an owner or administrator of the workspace unfreezes it, with PATCH /v1/workspaces/current/grants/{id}.',
@@ -197,8 +205,8 @@ const requireOwnFreeze = async (tx: Tx, grant: GrantRecord): Promise<void> => {
 /** The caller may see the grant and has locked it. Payments lock the lineage, so the change applies to the next payment. */
 export const changeVisibleGrant = async (tx: Tx, principal: Principal, grant: GrantRecord, change: GrantChange) => {
   const { controls, frozen, label } = change
-  if ((controls !== undefined || frozen !== undefined) && principal.originGrantId === grant.id) throw notBelow()
-  if (controls !== undefined || label !== undefined) await requireUnfrozen(tx, principal, grant.workspaceId)
+  if ((controls !== undefined || frozen !== undefined) && principal.originGrantId === grant.id) throw notDerived()
+  if (controls !== undefined || label !== undefined) await requireOpenWorkspace(tx, principal, grant.workspaceId)
   if (frozen === false && grant.frozenAt) await requireOwnFreeze(tx, grant)
   return changeGrant(tx, principal, grant, change)
 }
@@ -222,11 +230,11 @@ export const changeGrant = async (
 ): Promise<ChangedGrant> => {
   const grantId = before.id
   // A workspace manager's freeze is recorded even if the owner froze the grant, because the owner could lift that freeze.
-  const isFurther = frozen === true && principal.accountId !== before.accountId
+  const isManagerFreeze = frozen === true && principal.accountId !== before.accountId
   const { at } = tx
-  const asBefore = frozen === undefined || frozen === (before.frozenAt !== null)
-  const isNothing = controls === undefined && label === undefined && asBefore && !isFurther
-  if (before.revokedAt && !isNothing) throw conflict('This grant has been revoked.', 'revoked')
+  const keepsFreeze = frozen === undefined || frozen === (before.frozenAt !== null)
+  const changesNothing = controls === undefined && label === undefined && keepsFreeze && !isManagerFreeze
+  if (before.revokedAt && !changesNothing) throw conflict('This grant has been revoked.', 'revoked')
   const frozenAt = frozen === undefined ? before.frozenAt : frozen ? (before.frozenAt ?? at) : null
   const merged = controls && mergeControls(before, controls)
   // A grant from before totals were counted gets its total when a total limit is set.
@@ -234,7 +242,7 @@ export const changeGrant = async (
   const totalSeededAt = seeds ? at : before.totalSeededAt
   const changes = { ...merged, label: label ?? before.label, frozenAt, totalSeededAt }
   const after = { ...before, ...changes }
-  if (!isFurther && isDeepStrictEqual(summary(after), summary(before)))
+  if (!isManagerFreeze && isDeepStrictEqual(auditView(after), auditView(before)))
     return { grant: before, view: await viewGrant(tx, at, before) }
   if (widens(before, after) || (before.frozenAt && !frozenAt)) {
     await requireDescendant(tx, principal, before)
@@ -252,17 +260,17 @@ export const changeGrant = async (
   audit(tx, principal, 'grant.update', {
     workspaceId: after.workspaceId,
     subject: grantId,
-    before: summary(before),
-    after: summary(after),
+    before: auditView(before),
+    after: auditView(after),
   })
   return { grant: after, view }
 }
 
 /** The caller has locked the grants and may freeze them. */
-const freezeLocked = async (tx: Tx, principal: Principal, before: readonly GrantRecord[]): Promise<void> => {
+const freezeLockedGrants = async (tx: Tx, principal: Principal, before: readonly GrantRecord[]): Promise<void> => {
   const after = before.map((grant) => ({ ...grant, frozenAt: grant.frozenAt ?? tx.at }))
   await updateRows(tx, grants, ['frozenAt'], after)
-  const views = await viewsOf(tx, tx.at, after)
+  const views = await viewGrantsById(tx, tx.at, after)
   await appendEvents(
     tx,
     after.flatMap(({ id, accountId }) => {
@@ -274,16 +282,16 @@ const freezeLocked = async (tx: Tx, principal: Principal, before: readonly Grant
     audit(tx, principal, 'grant.update', {
       workspaceId: grant.workspaceId,
       subject: grant.id,
-      before: summary(grant),
-      after: { ...summary(grant), frozen: true },
+      before: auditView(grant),
+      after: { ...auditView(grant), frozen: true },
     })
 }
 
 /** Skips grants that are inactive or already frozen. The caller has checked the permission. */
 export const freezeGrants = async (tx: Tx, principal: Principal, ids: readonly Uuid[]): Promise<void> => {
-  const locked = await lockThese(tx, ids)
-  const free = locked.filter((grant) => grantLife(grant, tx.at) === 'active' && grant.frozenAt === null)
-  await freezeLocked(tx, principal, free)
+  const locked = await lockGrants(tx, ids)
+  const toFreeze = locked.filter((grant) => grantLife(grant, tx.at) === 'active' && grant.frozenAt === null)
+  await freezeLockedGrants(tx, principal, toFreeze)
 }
 
 /** A manager of a workspace may freeze and revoke every grant in it, including those of other accounts. */
@@ -296,9 +304,11 @@ export const lockGrantToManage = async (tx: Tx, principal: Principal, id: Uuid):
 export const freezeWorkspaceGrants = async (tx: Tx, principal: Principal): Promise<number> => {
   const { workspace } = await lockMembership(tx, principal, 'workspace.manage')
   const active = await tx.run(lockActive, { workspaceId: workspace.id, now: tx.at })
-  const ofOthers = active.filter(({ frozenAt, accountId }) => frozenAt !== null && accountId !== principal.accountId)
-  const byManager = await frozenByManager(tx, ofOthers)
-  const free = active.filter((grant) => grant.frozenAt === null || (ofOthers.includes(grant) && !byManager.has(grant.id)))
-  await freezeLocked(tx, principal, free)
-  return free.length
+  const frozenOfOthers = active.filter(({ frozenAt, accountId }) => frozenAt !== null && accountId !== principal.accountId)
+  const managerFrozen = await managerFrozenIds(tx, frozenOfOthers)
+  const toFreeze = active.filter(
+    (grant) => grant.frozenAt === null || (frozenOfOthers.includes(grant) && !managerFrozen.has(grant.id)),
+  )
+  await freezeLockedGrants(tx, principal, toFreeze)
+  return toFreeze.length
 }

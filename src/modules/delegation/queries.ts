@@ -32,20 +32,22 @@ const inScope = (param: Places<typeof scope>): SQL | undefined =>
     param.within && sql`(${grants.id} = ${param.within} or ${grants.ancestorIds} @> array[${param.within}])`,
   )
 
-const one = { id: 'uuid', ...scope } as const
-const selectOne = (orm: QueryBuilder, param: Places<typeof one>) =>
+const byId = { id: 'uuid', ...scope } as const
+const selectGrant = (orm: QueryBuilder, param: Places<typeof byId>) =>
   orm
     .select()
     .from(grants)
     .where(and(eq(grants.id, param.id), inScope(param)))
 
-const oneBy =
-  <Row>(query: Prepared<Values<typeof one>, Row>) =>
+const rowInScope =
+  <Row>(query: Prepared<Values<typeof byId>, Row>) =>
   (db: Db, within: GrantScope, id: Uuid): Promise<Row | undefined> =>
     first(db, query, { id, ...within })
 
-export const findGrant = oneBy(prepare('grants.by_id', one, 'coalesced', selectOne))
-export const lockVisibleGrant = oneBy(prepare('grants.lock_visible', one, (orm, param) => selectOne(orm, param).for('update')))
+export const findGrant = rowInScope(prepare('grants.by_id', byId, 'coalesced', selectGrant))
+export const lockVisibleGrant = rowInScope(
+  prepare('grants.lock_visible', byId, (orm, param) => selectGrant(orm, param).for('update')),
+)
 
 const grantPage = { kind: 'text?', ...page } as const
 const selectPage = (orm: QueryBuilder, owner: PgColumn, param: Places<typeof grantPage>, scope: SQL | undefined) =>
@@ -81,7 +83,7 @@ const isActive = (now: SQL): SQL | undefined =>
   and(isNull(grants.revokedAt), or(isNull(grants.expiresAt), gt(grants.expiresAt, now)))
 
 /** Locks grants, ancestors first. */
-const lockGrants = (orm: QueryBuilder, ...conditions: (SQL | undefined)[]) =>
+const selectForUpdate = (orm: QueryBuilder, ...conditions: (SQL | undefined)[]) =>
   orm
     .select()
     .from(grants)
@@ -90,7 +92,7 @@ const lockGrants = (orm: QueryBuilder, ...conditions: (SQL | undefined)[]) =>
     .for('update')
 
 export const lockActive = prepare('grants.lock_active', { workspaceId: 'uuid', now: 'timestamptz' }, (orm, param) =>
-  lockGrants(orm, eq(grants.workspaceId, param.workspaceId), isActive(param.now)),
+  selectForUpdate(orm, eq(grants.workspaceId, param.workspaceId), isActive(param.now)),
 )
 
 /** Each grant's newest freeze in the audit log. A freeze by the grant's own account counts only if the grant was not frozen. */
@@ -114,7 +116,7 @@ export const lastFreezes = prepare('grants.last_freezes', { ids: 'uuid[]' }, (or
  * SQL for the total of a grant that is older than totals: the amount that it and its descendants have paid. Null for other grants.
  * The query that contains it reads the grant from `grants`.
  */
-export const uncountedTotal = `(case when grants.total_seeded_at is null then coalesce(
+export const uncountedTotalSql = `(case when grants.total_seeded_at is null then coalesce(
   (select sum(t.used_minor) from grants below join spending_totals t on t.grant_id = below.id
     where below.workspace_id = grants.workspace_id and (below.id = grants.id or below.ancestor_ids @> array[grants.id])
       and t.workspace_id = grants.workspace_id and t.payee_id = '${everyPayee}'), 0) end)`
@@ -124,21 +126,21 @@ export const lockGrantOfWorkspace = selectRow('grants.lock_in_workspace', grants
 
 const lockById = selectRow('grants.lock', grants, ['id'], { lock: 'update' })
 
-export const lockThese = selectByIds('grants.lock_these', (orm, ids) => lockGrants(orm, sql`${grants.id} = any(${ids})`))
+export const lockGrants = selectByIds('grants.lock_these', (orm, ids) => selectForUpdate(orm, sql`${grants.id} = any(${ids})`))
 
 export const lockGrant = async (tx: Tx, id: Uuid): Promise<GrantRecord> =>
   assertPresent(await lockById(tx, { id }), 'a grant that must exist is missing')
 
 /** Locks a lineage, root first, so that none of its grants can be revoked before the transaction ends. */
-export const shareChain = selectByIds('grants.share_chain', (orm, ids) =>
+export const lockShared = selectByIds('grants.share_chain', (orm, ids) =>
   orm.select().from(grants).where(sql`${grants.id} = any(${ids})`).orderBy(asc(depth)).for('share'),
 )
 
 const readGrant = selectRow('grants.ancestors', grants, ['id'])
 
-export const shareLineage = async (tx: Tx, id: Uuid): Promise<GrantRecord[]> => {
+export const lockLineageShared = async (tx: Tx, id: Uuid): Promise<GrantRecord[]> => {
   const grant = await readGrant(tx, { id })
-  return grant ? shareChain(tx, [...grant.ancestorIds, id]) : []
+  return grant ? lockShared(tx, [...grant.ancestorIds, id]) : []
 }
 
 const readOrigin = statement('grants.origin')`
@@ -154,7 +156,7 @@ const rootOf = ({ id, ancestorIds }: Pick<GrantRecord, 'id' | 'ancestorIds'>): U
 
 /** Searches by root, which has an index. An index on all ancestors would need bitmap scans too. */
 const lockBelow = prepare('grants.lock_below', { roots: 'uuid[]', above: 'uuid[]', known: 'uuid[]' }, (orm, param) =>
-  lockGrants(
+  selectForUpdate(
     orm,
     sql`${grants.ancestorIds}[1] = any(${param.roots}) and ${grants.ancestorIds} && ${param.above} and ${grants.id} <> all(${param.known})`,
     isNull(grants.revokedAt),
@@ -162,7 +164,7 @@ const lockBelow = prepare('grants.lock_below', { roots: 'uuid[]', above: 'uuid[]
 )
 
 const lockDerived = prepare('grants.lock_derived', { from: 'uuid[]', known: 'uuid[]' }, (orm, param) =>
-  lockGrants(
+  selectForUpdate(
     orm,
     sql`${grants.derivedFromGrantId} = any(${param.from}) and ${grants.id} <> all(${param.known})`,
     isNull(grants.revokedAt),
@@ -194,13 +196,13 @@ export type KeyWithGrant = { key: ApiKeyRecord; grant: GrantRecord }
 const keysWithGrants = (orm: QueryBuilder) =>
   orm.select({ key: apiKeys, grant: grants }).from(apiKeys).innerJoin(grants, eq(grants.id, apiKeys.grantId))
 
-const selectKey = (orm: QueryBuilder, param: Places<typeof one>) =>
+const selectKey = (orm: QueryBuilder, param: Places<typeof byId>) =>
   keysWithGrants(orm).where(and(eq(apiKeys.id, param.id), inScope(param)))
 
-export const findKey = oneBy(prepare('api_keys.by_id', one, 'coalesced', selectKey))
+export const findKey = rowInScope(prepare('api_keys.by_id', byId, 'coalesced', selectKey))
 
 /** Locks a key and its grant, so that the second of two concurrent changes sees the first. */
-export const lockKey = oneBy(prepare('api_keys.lock', one, (orm, param) => selectKey(orm, param).for('update')))
+export const lockKey = rowInScope(prepare('api_keys.lock', byId, (orm, param) => selectKey(orm, param).for('update')))
 
 export const keyList = prepare('api_keys.list', { ...scope, ...page }, 'page', (orm, param) =>
   newestFirst(
@@ -212,15 +214,15 @@ export const keyList = prepare('api_keys.list', { ...scope, ...page }, 'page', (
   ),
 )
 
-export const listKeysWith = selectByIds('api_keys.by_ids', (orm, ids) =>
+export const listKeysByIds = selectByIds('api_keys.by_ids', (orm, ids) =>
   keysWithGrants(orm).where(sql`${apiKeys.id} = any(${ids})`),
 )
 
-export const listGrantsWith = selectAmong('grants.by_ids', grants, 'id')
+export const listGrantsByIds = selectAmong('grants.by_ids', grants, 'id')
 
 export const findAnyKey = selectRow('api_keys.of_any', apiKeys, ['id'])
 
-const beginning = prepare('api_keys.beginning', { start: 'text', end: 'text' }, 'pool', (orm, param) =>
+const keysBeginning = prepare('api_keys.beginning', { start: 'text', end: 'text' }, 'pool', (orm, param) =>
   keysWithGrants(orm)
     .where(and(gte(apiKeys.lookup, param.start), lt(apiKeys.lookup, param.end)))
     .orderBy(apiKeys.lookup)
@@ -230,7 +232,7 @@ const beginning = prepare('api_keys.beginning', { start: 'text', end: 'text' }, 
 /** Finds keys for operators by how they begin. A complete key matches only itself. */
 export const findKeysThatBegin = async (db: Db, start: KeyStart): Promise<KeyWithGrant[]> => {
   // `g` sorts after every hexadecimal digit.
-  const rows = await db.run(beginning, { start: start.lookup, end: `${start.lookup}g` })
+  const rows = await db.run(keysBeginning, { start: start.lookup, end: `${start.lookup}g` })
   rows.sort((a, b) => (a.key.id < b.key.id ? 1 : -1))
   return rows.filter(({ key }) => start.whole === null || equalBytes(hashApiKey(start.whole, key.salt), key.hash))
 }

@@ -23,10 +23,10 @@ import {
   lockDependents,
   lockDescendants,
   lockGrant,
-  lockThese,
+  lockGrants,
   scopeOf,
 } from './queries.ts'
-import { viewGrants, viewsOf } from './view-service.ts'
+import { viewGrants, viewGrantsById } from './view-service.ts'
 
 const lockKeys = prepare('api_keys.lock_of_grants', { grantIds: 'uuid[]' }, (orm, param) =>
   orm.select().from(apiKeys).where(sql`${apiKeys.grantId} = any(${param.grantIds})`).orderBy(apiKeys.id).for('update'),
@@ -37,7 +37,7 @@ const lockKeys = prepare('api_keys.lock_of_grants', { grantIds: 'uuid[]' }, (orm
  * their descendants are read, so that a child created meanwhile is included. The caller has checked the permission.
  */
 export const revokeGrants = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, grantIds: readonly Uuid[]) => {
-  const locked = await lockThese(tx, grantIds)
+  const locked = await lockGrants(tx, grantIds)
   const { at } = tx
   const roots = locked.filter(({ revokedAt }) => !revokedAt)
   const [root] = roots
@@ -46,10 +46,10 @@ export const revokeGrants = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, act
   const ids = ended.map(({ id }) => id)
   tx.defer(updateRows(tx, grants, ['revokedAt'], ended))
   // Expired keys stay expired. All others end now.
-  const living = (await tx.run(lockKeys, { grantIds: ids })).filter((key) => keyLife(key, at) === 'active')
-  const keys = living.map((key) => ({ ...key, revokedAt: at }))
+  const activeKeys = (await tx.run(lockKeys, { grantIds: ids })).filter((key) => keyLife(key, at) === 'active')
+  const keys = activeKeys.map((key) => ({ ...key, revokedAt: at }))
   tx.defer(updateRows(tx, apiKeys, ['revokedAt'], keys))
-  const views = await viewsOf(tx, at, ended)
+  const views = await viewGrantsById(tx, at, ended)
   const { accountId } = root
   await appendEvents(tx, [
     ...[...views.values()].map((data) => ({ type: 'grant.revoked' as const, accountId, workspaceId: null, data })),
@@ -91,9 +91,9 @@ export const inTxEndingGrants = async <Result>(
 
 /** Ends the grant and its descendants at `end` at the latest. The caller has locked the grant. */
 export const limitGrantEnd = async (tx: Tx, actor: Actor, grant: GrantRecord, end: Date): Promise<GrantRecord> => {
-  const later = [grant, ...(await lockDescendants(tx, grant))].filter(({ expiresAt }) => !expiresAt || expiresAt > end)
-  if (later.length === 0) return grant
-  const limited = later.map((one) => ({ ...one, expiresAt: end }))
+  const endingLater = [grant, ...(await lockDescendants(tx, grant))].filter(({ expiresAt }) => !expiresAt || expiresAt > end)
+  if (endingLater.length === 0) return grant
+  const limited = endingLater.map((one) => ({ ...one, expiresAt: end }))
   tx.defer(updateRows(tx, grants, ['expiresAt'], limited))
   const { accountId } = grant
   const views = await viewGrants(tx, tx.at, limited)

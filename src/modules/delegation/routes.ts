@@ -36,7 +36,7 @@ import { viewGrant, viewGrants, viewKey, viewKeys } from './view-service.ts'
 /** Writes pending last-used times before reading, so that the result is up to date. */
 const afterUses = <Row>({ lastUsed }: Parts, read: () => Promise<Row>): Promise<Row> => lastUsed.flush().then(read)
 
-const once = ['key']
+const secretFields = ['key']
 
 export const registerGrants = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
@@ -115,7 +115,7 @@ export const registerGrants = (app: App, deps: Parts): void => {
       'Creates an API key, which is shown only once. Its spending controls apply to every payment made with it. A key created with another key is its child and never has more permissions or higher limits.',
     body: CreateApiKey,
     response: { 201: NewApiKey },
-    work: async (tx, { principal, body }) => created(await createApiKey(tx, principal, body), once),
+    work: async (tx, { principal, body }) => created(await createApiKey(tx, principal, body), secretFields),
   })
   routes.list('/v1/accounts/me/api-keys', 'api_keys.list', {
     permission: 'key.manage',
@@ -163,7 +163,7 @@ export const registerGrants = (app: App, deps: Parts): void => {
     body: RotateApiKey,
     response: { 201: NewApiKey },
     work: async (tx, { principal, params, body }) =>
-      created(await rotateApiKey(tx, principal, params.id, body?.overlap_seconds ?? 0), once),
+      created(await rotateApiKey(tx, principal, params.id, body?.overlap_seconds ?? 0), secretFields),
   })
   routes.delete('/v1/accounts/me/api-keys/:id', 'api_keys.revoke', {
     permission: 'key.manage',

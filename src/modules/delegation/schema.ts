@@ -8,12 +8,12 @@ import { controlContradictions } from '../../policy/limits.ts'
 import { PaymentType } from '../payment-type.ts'
 import { type Controls, type ControlsChange, changeControls, noControls } from './control-rules.ts'
 
-const once = <Item>(items: readonly Item[]) => [...new Set(items)]
+const unique = <Item>(items: readonly Item[]) => [...new Set(items)]
 
 const limit = (what: string) =>
   MinorIn.nullish().meta({ description: `${what} If absent, this grant has no such limit.`, example: '150000' })
 
-const wire = z.strictObject({
+const controlFields = z.strictObject({
   per_payment_limit_minor: limit('The maximum amount of one payment.'),
   daily_limit_minor: limit("The maximum total of its payments in one day, in the workspace's time zone."),
   monthly_limit_minor: limit("The maximum total of its payments in one month, in the workspace's time zone."),
@@ -21,8 +21,8 @@ const wire = z.strictObject({
     'The maximum total of all its payments since the grant was created, for a single job. It never resets; only a person can raise it.',
   ),
   approval_threshold_minor: limit('Payments of this amount or more need an approval.'),
-  payment_types: z.array(PaymentType).max(100).transform(once).nullish().describe('The allowed payment types or rails.'),
-  beneficiary_ids: z.array(IdIn('beneficiary')).max(500).transform(once).nullish().describe('The allowed beneficiaries.'),
+  payment_types: z.array(PaymentType).max(100).transform(unique).nullish().describe('The allowed payment types or rails.'),
+  beneficiary_ids: z.array(IdIn('beneficiary')).max(500).transform(unique).nullish().describe('The allowed beneficiaries.'),
   new_payees: z
     .enum(newPayeeAnswers)
     .nullish()
@@ -37,14 +37,14 @@ const wire = z.strictObject({
     ),
 })
 
-export const SpendingControlsIn = wire.transform((input, context): Controls => {
+export const SpendingControlsIn = controlFields.transform((input, context): Controls => {
   const controls = changeControls(noControls, filtersOf(input))
   for (const { path, message } of controlContradictions(controls)) context.addIssue({ code: 'custom', path: [path], message })
   return controls
 })
 
 /** An absent limit stays unchanged, null removes it. Contradictions are detected when the change is merged. */
-const SpendingControlsChange = wire
+const SpendingControlsChange = controlFields
   .transform((input): ControlsChange => filtersOf(input))
   .describe('Omitted fields keep their value; null removes a limit.')
 

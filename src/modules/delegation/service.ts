@@ -15,15 +15,15 @@ import { queueMail } from '../mail/service.ts'
 import type { Operator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
 import type { OnGrantsRevoked } from '../ports.ts'
-import { heldMembership } from '../workspaces/membership.ts'
+import { requireMembership } from '../workspaces/membership.ts'
 import { noControls } from './control-rules.ts'
 import {
   type ChangedGrant,
   changeVisibleGrant,
   createGrant,
   requireDescendant,
+  requireOpenWorkspace,
   requireRoomForOverlap,
-  requireUnfrozen,
 } from './grant-service.ts'
 import { apiKeyStatus, presentApiKey } from './present.ts'
 import { type ApiKeyRecord, findAnyKey, type KeyWithGrant, lastKeyEnd, lockKey, scopeOf } from './queries.ts'
@@ -103,8 +103,8 @@ export const rotateApiKey = async (tx: Tx, principal: Principal, id: Uuid, overl
   requireCapability(principal)
   const { key, grant } = found(await lockKey(tx, scopeOf(principal), id))
   const { at } = tx
-  const [view] = await Promise.all([viewGrant(tx, at, grant), heldMembership(tx, principal, grant.workspaceId)])
-  await requireUnfrozen(tx, principal, grant.workspaceId)
+  const [view] = await Promise.all([viewGrant(tx, at, grant), requireMembership(tx, principal, grant.workspaceId)])
+  await requireOpenWorkspace(tx, principal, grant.workspaceId)
   await requireDescendant(tx, principal, grant)
   const status = apiKeyStatus(key, grant, at)
   if (status !== 'active') throw conflict(`This key is ${status}: only an active key can be rotated.`, status)

@@ -12,7 +12,7 @@ import { headroomOf } from '../../policy/limits.ts'
 import { totalStart } from '../../policy/scope-sql.ts'
 import type { Usage } from '../../policy/types.ts'
 import { presentApiKey, presentGrant } from './present.ts'
-import { type GrantRecord, type KeyWithGrant, uncountedTotal } from './queries.ts'
+import { type GrantRecord, type KeyWithGrant, uncountedTotalSql } from './queries.ts'
 import type { ApiKey, Grant } from './schema.ts'
 
 /**
@@ -20,7 +20,7 @@ import type { ApiKey, Grant } from './schema.ts'
  * current day and month. `workspaceIds`: the workspaces of all these grants. Workspaces and counters are read once, not once per
  * grant: a plain join would read every tenant's counters of the month.
  */
-const linksOf = prepare('grants.links', { ids: 'uuid[]', workspaceIds: 'uuid[]', starts: 'date[]' }, (orm, param) =>
+const limitsAndUsage = prepare('grants.links', { ids: 'uuid[]', workspaceIds: 'uuid[]', starts: 'date[]' }, (orm, param) =>
   orm
     .select({
       id: grants.id,
@@ -41,7 +41,7 @@ const linksOf = prepare('grants.links', { ids: 'uuid[]', workspaceIds: 'uuid[]',
               and ${usageCounters.periodStart} = any(${param.starts})
             group by 1, 2, 3) as summed
           group by 1) as counted) -> ${grants.id}::text, '{}')`,
-      uncounted: sql<string | null>`${sql.raw(uncountedTotal)}::text`,
+      uncounted: sql<string | null>`${sql.raw(uncountedTotalSql)}::text`,
     })
     .from(grants)
     .innerJoin(workspaces, and(eq(workspaces.id, grants.workspaceId), sql`${workspaces.id} = any(${param.workspaceIds})`))
@@ -49,7 +49,7 @@ const linksOf = prepare('grants.links', { ids: 'uuid[]', workspaceIds: 'uuid[]',
 )
 
 /** Starts of totals, and of every day and month that contains the instant in some time zone. */
-const startsAt = (at: Date): string[] => {
+const periodStartsAround = (at: Date): string[] => {
   const days = [-1, 0, 1].map((days) => daysAfter(at, days).toISOString().slice(0, 10))
   return [...new Set([...days, ...days.map((day) => `${day.slice(0, 7)}-01`), totalStart])]
 }
@@ -57,7 +57,7 @@ const startsAt = (at: Date): string[] => {
 const unused: Usage = { dayMinor: 0n, monthMinor: 0n, totalMinor: 0n }
 
 /** Copies only these columns: copies of whole grants were a third of a page's garbage. */
-const inUse = ({ perPaymentLimitMinor, dailyLimitMinor, monthlyLimitMinor, totalLimitMinor }: GrantRecord, usage: Usage) => ({
+const limitsOf = ({ perPaymentLimitMinor, dailyLimitMinor, monthlyLimitMinor, totalLimitMinor }: GrantRecord, usage: Usage) => ({
   perPaymentLimitMinor,
   dailyLimitMinor,
   monthlyLimitMinor,
@@ -66,40 +66,40 @@ const inUse = ({ perPaymentLimitMinor, dailyLimitMinor, monthlyLimitMinor, total
 })
 
 /** Presents grants with their usage in the workspace's current day and month, in one query. Grants may be unwritten yet. */
-export const viewsOf = async (db: Db, at: Date, records: readonly GrantRecord[]): Promise<ReadonlyMap<Uuid, Grant>> => {
+export const viewGrantsById = async (db: Db, at: Date, records: readonly GrantRecord[]): Promise<ReadonlyMap<Uuid, Grant>> => {
   if (records.length === 0) return new Map()
   const ids = [...new Set(records.flatMap(({ id, ancestorIds }) => [...ancestorIds, id]))]
   const workspaceIds = [...new Set(records.map(({ workspaceId }) => workspaceId))]
-  const rows = await db.run(linksOf, { ids, workspaceIds, starts: startsAt(at) })
-  const links = new Map(
-    rows.map(({ used, uncounted, ...link }) => {
-      const { day, month } = periodsAt(at, effectiveTimeZone(link, at))
+  const rows = await db.run(limitsAndUsage, { ids, workspaceIds, starts: periodStartsAround(at) })
+  const limitsById = new Map(
+    rows.map(({ used, uncounted, ...limits }) => {
+      const { day, month } = periodsAt(at, effectiveTimeZone(limits, at))
       const usage = {
         dayMinor: BigInt(used[`day:${day}`] ?? 0),
         monthMinor: BigInt(used[`month:${month}`] ?? 0),
         totalMinor: BigInt(uncounted ?? used[`total:${totalStart}`] ?? 0),
       }
-      return [link.id, { ...link, usage }]
+      return [limits.id, { ...limits, usage }]
     }),
   )
   return new Map(
     records.map((grant) => {
-      const usage = links.get(grant.id)?.usage ?? unused
-      const above = grant.ancestorIds.flatMap((id) => links.get(id) ?? [])
-      return [grant.id, presentGrant(grant, { usage, headroom: headroomOf([...above, inUse(grant, usage)]) })]
+      const usage = limitsById.get(grant.id)?.usage ?? unused
+      const above = grant.ancestorIds.flatMap((id) => limitsById.get(id) ?? [])
+      return [grant.id, presentGrant(grant, { usage, headroom: headroomOf([...above, limitsOf(grant, usage)]) })]
     }),
   )
 }
 
 export const viewGrants = async (db: Db, at: Date, records: readonly GrantRecord[]): Promise<Grant[]> => [
-  ...(await viewsOf(db, at, records)).values(),
+  ...(await viewGrantsById(db, at, records)).values(),
 ]
 
 export const viewGrant = async (db: Db, at: Date, grant: GrantRecord): Promise<Grant> => only(await viewGrants(db, at, [grant]))
 
 export const viewKeys = async (db: Db, at: Date, rows: readonly KeyWithGrant[]): Promise<ApiKey[]> => {
   const records = rows.map(({ grant }) => grant)
-  const views = await viewsOf(db, at, records)
+  const views = await viewGrantsById(db, at, records)
   return rows.flatMap(({ key }) => {
     const grant = views.get(key.grantId)
     return grant ? [presentApiKey(key, grant, at)] : []

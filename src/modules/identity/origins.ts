@@ -6,7 +6,7 @@ import { Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { freezeGrants } from '../delegation/grant-service.ts'
 import { apiKeyStatus } from '../delegation/present.ts'
-import { listGrantsWith, listKeysWith } from '../delegation/queries.ts'
+import { listGrantsByIds, listKeysByIds } from '../delegation/queries.ts'
 import { revokeGrants } from '../delegation/revoke-service.ts'
 import { revokeApiKey } from '../delegation/service.ts'
 import { viewGrants, viewKeys } from '../delegation/view-service.ts'
@@ -14,9 +14,9 @@ import type { Parts } from '../parts.ts'
 import { findActs, findLoosened, type SessionAct } from '../session-acts.ts'
 import {
   freezeManagedWorkspaces,
-  type Lowered,
   lockManagedWorkspaces,
   lowerMembers,
+  type MemberTerms,
   mayManage,
   rolesIn,
 } from '../workspaces/end-service.ts'
@@ -27,10 +27,10 @@ import {
   presentInvitation,
   presentMember,
   presentWorkspace,
-  shownOf,
+  withState,
   workspaceStatus,
 } from '../workspaces/present.ts'
-import { listInvitationsWith, listMembersWith, listWorkspacesWith } from '../workspaces/queries.ts'
+import { listInvitationsByIds, listMembersByIds, listWorkspacesByIds } from '../workspaces/queries.ts'
 import type { BeganHere } from './began-schema.ts'
 import { detachThese } from './identities/link.ts'
 import { listIdentities, presentIdentity } from './identities/queries.ts'
@@ -116,7 +116,7 @@ export const accountsReached = async (db: Db, principal: Principal, root: Root):
   return rows.flatMap(({ id }) => id ?? [])
 }
 
-const roleIn = (text: string | null): Lowered | undefined => (text === null ? undefined : (JSON.parse(text) as Lowered))
+const roleIn = (text: string | null): MemberTerms | undefined => (text === null ? undefined : (JSON.parse(text) as MemberTerms))
 
 /**
  * Finds the additions that are still active, and the changes. Leaves out what the account may no longer read: everything in a
@@ -133,13 +133,13 @@ const findAdditions = async (tx: Tx, principal: Principal, root: Root) => {
   const [identities, passkeys, keys, grants, invitations, members, raised, workspaces, widened] = await Promise.all([
     listIdentities(tx, { accountId }),
     listPasskeys(tx, { accountId }),
-    listKeysWith(tx, idsOf('api_key')),
-    listGrantsWith(tx, idsOf('grant')),
-    listInvitationsWith(tx, idsOf('invitation')),
-    listMembersWith(tx, idsOf('member')),
-    listMembersWith(tx, recordsOf('role')),
-    listWorkspacesWith(tx, idsOf('workspace')),
-    listGrantsWith(tx, recordsOf('widened')),
+    listKeysByIds(tx, idsOf('api_key')),
+    listGrantsByIds(tx, idsOf('grant')),
+    listInvitationsByIds(tx, idsOf('invitation')),
+    listMembersByIds(tx, idsOf('member')),
+    listMembersByIds(tx, recordsOf('role')),
+    listWorkspacesByIds(tx, idsOf('workspace')),
+    listGrantsByIds(tx, recordsOf('widened')),
   ])
   const concerned = [...acts, ...invitations, ...members].map(({ workspaceId }) => workspaceId)
   const own = await rolesIn(tx, accountId, [...concerned, ...workspaces.map(({ id }) => id)])
@@ -192,10 +192,10 @@ const presentAdditions = async (tx: Tx, currency: string, additions: Additions, 
   const [keyViews, grantViews, members, raised, workspaces, widened] = await Promise.all([
     viewKeys(tx, at, keys),
     viewGrants(tx, at, grants),
-    listMembersWith(tx, ids(additions.members)),
-    listMembersWith(tx, ids(roles.map(({ member }) => member))),
-    listWorkspacesWith(tx, ids(additions.workspaces)),
-    listGrantsWith(tx, ids(additions.widened)),
+    listMembersByIds(tx, ids(additions.members)),
+    listMembersByIds(tx, ids(roles.map(({ member }) => member))),
+    listWorkspacesByIds(tx, ids(additions.workspaces)),
+    listGrantsByIds(tx, ids(additions.widened)),
   ])
   return {
     identities: newest(additions.identities, idOf).map((row) => presentIdentity(row)),
@@ -211,7 +211,7 @@ const presentAdditions = async (tx: Tx, currency: string, additions: Additions, 
       const was = { role_before: before.role, status_before: before.status, raised_at: isoTime(raisedAt) }
       return member ? [{ ...presentMember(member), ...was }] : []
     }),
-    workspaces: workspaces.map((workspace) => presentWorkspace(shownOf(workspace), currency)),
+    workspaces: workspaces.map((workspace) => presentWorkspace(withState(workspace), currency)),
     widened: await viewGrants(tx, at, widened),
     loosened: newest(additions.loosened, idOf),
   }
@@ -240,7 +240,7 @@ const endAdditions = async (tx: Tx, deps: EndDeps, principal: Principal, additio
     widened.map(({ id }) => id),
   )
   await freezeManagedWorkspaces(tx, deps.config, principal, additions.workspaces)
-  const people = new Map<Uuid, Lowered>([
+  const people = new Map<Uuid, MemberTerms>([
     ...additions.roles.map(({ member, before }) => [member.id, before] as const),
     ...additions.members.map(({ id, role }) => [id, { role, status: 'suspended' }] as const),
   ])

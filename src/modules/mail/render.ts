@@ -36,10 +36,10 @@ const fill = (text: string, values: Values): string | null => {
 }
 
 /** A mail with its address and, for an invitation, the secret of its link. */
-export type Opened = { kind: MailKind; language: Language; content: MailContent; address: string; secret: string | null }
+export type OpenedMail = { kind: MailKind; language: Language; content: MailContent; address: string; secret: string | null }
 
-export type Rendered = { subject: string; text: string; html: string }
-export type Letter = {
+export type RenderedMail = { subject: string; text: string; html: string }
+export type ComposedMail = {
   subject: string
   paragraphs: readonly string[]
   action: { text: string; url: string }
@@ -49,7 +49,7 @@ export type Letter = {
 const longestSubject = 180
 
 /** The mail before its layout. The link's secret comes after `#`, so that no server logs it. */
-export const letterOf = (publicUrl: string, { kind, language, content, address: email, secret }: Opened): Letter => {
+export const composeMail = (publicUrl: string, { kind, language, content, address: email, secret }: OpenedMail): ComposedMail => {
   const texts = catalogues[language]
   const { role, payee } = content.values
   const when = timeIn(language, content.zone)
@@ -60,7 +60,7 @@ export const letterOf = (publicUrl: string, { kind, language, content, address: 
   const { all = [], of = 1, currency = '' } = content.facts ?? {}
   const facts = factLines(all, of, currency, { by: factTexts[language], when }).map(unlinked)
   const setting = mailKinds[kind]
-  const why =
+  const reason =
     setting === null
       ? texts[kind === 'invitation' ? 'invited' : 'security']
       : fill(texts.footer, { setting: texts.settings[setting] })
@@ -68,14 +68,14 @@ export const letterOf = (publicUrl: string, { kind, language, content, address: 
     subject: [...(fill(subject, values) ?? action)].slice(0, longestSubject).join(''),
     paragraphs: [...lines.flatMap((line) => fill(line, values) ?? []), ...facts],
     action: { text: action, url: `${publicUrl}${content.path}${secret === null ? '' : `#${secret}`}` },
-    notes: [why ?? '', texts.never],
+    notes: [reason ?? '', texts.never],
   }
 }
 
 const paragraphsHtml = (all: readonly string[], style: string): string =>
   all.map((one) => `<p style="${style}">${escapeHtml(one)}</p>`).join('\n')
 
-export const layOut = (language: Language, { subject, paragraphs, action, notes }: Letter): Rendered => ({
+export const layOut = (language: Language, { subject, paragraphs, action, notes }: ComposedMail): RenderedMail => ({
   subject,
   text: `${[...paragraphs, `${action.text}:\n${action.url}`, `-- \n${notes.join('\n')}`].join('\n\n')}\n`,
   html: `<!doctype html>

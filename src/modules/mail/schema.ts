@@ -4,10 +4,10 @@ import { RecordOut, TimeOut } from '../../http/wire.ts'
 
 const email = z.boolean().describe('Whether to send an email to each verified address of the account.')
 const approvals = { email, push: z.boolean().describe('Whether to push to the browsers that subscribed to notifications.') }
-const mailed = { email }
+const emailOnly = { email }
 const language = z.enum(languages).describe('The language of the emails.')
 
-const described = {
+const meanings = {
   approvals: 'An approval waits for you. A reminder follows at half of its time.',
   lists: 'A payment batch that you requested ended with failures.',
   balance: 'The balance does not cover the scheduled payments.',
@@ -15,10 +15,10 @@ const described = {
 } as const
 
 export const NotificationSettings = RecordOut('NotificationSettings', {
-  approvals: z.object(approvals).describe(described.approvals),
-  lists: z.object(mailed).describe(described.lists),
-  balance: z.object(mailed).describe(described.balance),
-  policies: z.object(mailed).describe(described.policies),
+  approvals: z.object(approvals).describe(meanings.approvals),
+  lists: z.object(emailOnly).describe(meanings.lists),
+  balance: z.object(emailOnly).describe(meanings.balance),
+  policies: z.object(emailOnly).describe(meanings.policies),
   language,
   delivery: z
     .enum(['smtp', 'sandbox', 'off'])
@@ -36,10 +36,10 @@ export type NotificationSettings = z.output<typeof NotificationSettings>
 
 export const UpdateNotificationSettings = z
   .strictObject({
-    approvals: z.strictObject(approvals).partial().describe(described.approvals),
-    lists: z.strictObject(mailed).partial().describe(described.lists),
-    balance: z.strictObject(mailed).partial().describe(described.balance),
-    policies: z.strictObject(mailed).partial().describe(described.policies),
+    approvals: z.strictObject(approvals).partial().describe(meanings.approvals),
+    lists: z.strictObject(emailOnly).partial().describe(meanings.lists),
+    balance: z.strictObject(emailOnly).partial().describe(meanings.balance),
+    policies: z.strictObject(emailOnly).partial().describe(meanings.policies),
     language,
   })
   .partial()

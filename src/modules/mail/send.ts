@@ -17,8 +17,8 @@ import { assertPresent, only } from '../../lib/lists.ts'
 import { quoted } from '../../lib/text.ts'
 import { effectiveTimeZone, type ZoneSchedule } from '../../policy/calendar.ts'
 import type { Parts } from '../parts.ts'
-import { layOut, letterOf, type Opened, timeIn } from './render.ts'
-import { addressed, type MailContent, type MailKind, type MailRow, mailContext, mailKinds } from './service.ts'
+import { composeMail, layOut, type OpenedMail, timeIn } from './render.ts'
+import { addressMail, type MailContent, type MailKind, type MailRow, mailContext, mailKinds } from './service.ts'
 import { createTransport, type Outcome, type Transport } from './transport.ts'
 
 // A row is its own queue entry (`due_at`). A row without an address becomes one row per address; a row with an address is sent.
@@ -50,7 +50,7 @@ const readRecipients = statement('mails.recipients')`
    where a.status <> 'closed' and i.email_verified and i.email is not null
    order by a.id, ${emailKeySql('i.email')}, i.id`
 
-const newest = prepare('mails.newest', { take: 'rows' }, (orm, param) =>
+const newestSent = prepare('mails.newest', { take: 'rows' }, (orm, param) =>
   orm
     .select()
     .from(mails)
@@ -59,7 +59,7 @@ const newest = prepare('mails.newest', { take: 'rows' }, (orm, param) =>
     .limit(param.take),
 )
 
-const removeCause = prepareWrite('mails.remove', { id: 'uuid' }, (orm, param) => orm.delete(mails).where(eq(mails.id, param.id)))
+const removeMail = prepareWrite('mails.remove', { id: 'uuid' }, (orm, param) => orm.delete(mails).where(eq(mails.id, param.id)))
 const writeEnd = prepareWrite('mails.end', { id: 'uuid', state: 'text', at: 'timestamptz' }, (orm, param) =>
   orm
     .update(mails)
@@ -88,14 +88,14 @@ const writeRefusal = prepareWrite(
       ),
 )
 
-const openMail = ({ vault }: Pick<Parts, 'vault'>, { id, addressCiphertext, addressKeyId, ...row }: MailRow): Opened => {
+const openMail = ({ vault }: Pick<Parts, 'vault'>, { id, addressCiphertext, addressKeyId, ...row }: MailRow): OpenedMail => {
   const sealed = { ciphertext: assertPresent(addressCiphertext, 'an address'), keyId: assertPresent(addressKeyId, 'its key') }
   const [address, secret] = JSON.parse(vault.open(sealed, mailContext(id))) as [string, string | null]
   return { kind: row.kind as MailKind, language: row.language, content: row.content as MailContent, address, secret }
 }
 
 /** Undefined if no key of this process decrypts the address: the key may have been retired too early. */
-const tryOpening = (deps: Pick<Parts, 'vault'>, row: MailRow): Opened | undefined => {
+const tryOpening = (deps: Pick<Parts, 'vault'>, row: MailRow): OpenedMail | undefined => {
   try {
     return openMail(deps, row)
   } catch {
@@ -114,27 +114,29 @@ const namesIn = (by: MailContent['by'], { workspace, person }: Names) => {
   return { workspace: workspace && quoted(workspace), by: by?.label && name ? `${quoted(by.label)} (${name})` : name }
 }
 
-type Sending = Pick<Parts, 'alerts' | 'clock' | 'config' | 'db' | 'derivations' | 'logger' | 'vault'>
+type SendDeps = Pick<Parts, 'alerts' | 'clock' | 'config' | 'db' | 'derivations' | 'logger' | 'vault'>
 
-const expand = (deps: Sending, row: MailRow, isOff: boolean): Promise<void> =>
+const expandRecipients = (deps: SendDeps, row: MailRow, isOff: boolean): Promise<void> =>
   inTx(deps.db, async (tx) => {
     const { to = [], except, by, ...rest } = row.content as MailContent
     const setting = mailKinds[row.kind as MailKind]
-    const asked = to === 'deciders' ? ([[], row.workspaceId] as const) : ([to, null] as const)
+    const audience = to === 'deciders' ? ([[], row.workspaceId] as const) : ([to, null] as const)
     const [recipients, names] = await Promise.all([
-      isOff ? [] : tx.query<Recipient>(readRecipients, asked),
-      tx.query<Names>(readNames, [row.workspaceId, by?.accountId ?? null, asked[0]?.[0] ?? null]).then(only),
+      isOff ? [] : tx.query<Recipient>(readRecipients, audience),
+      tx.query<Names>(readNames, [row.workspaceId, by?.accountId ?? null, audience[0]?.[0] ?? null]).then(only),
     ])
     const zone = names.timeZone === null ? undefined : effectiveTimeZone(names, tx.at)
     const content = { ...rest, zone, values: { ...namesIn(by, names), ...rest.values } }
     const rows = recipients
       .filter(({ accountId, wants }) => accountId !== except && (setting === null || (wants?.[setting] ?? true)))
-      .map(({ accountId, email, language }) => addressed(deps, { ...row, content, dueAt: tx.at }, { accountId, email, language }))
+      .map(({ accountId, email, language }) =>
+        addressMail(deps, { ...row, content, dueAt: tx.at }, { accountId, email, language }),
+      )
     await insertRows(tx, mails, rows, 'on conflict (cause) do nothing')
-    tx.defer(tx.run(removeCause, { id: row.id }))
+    tx.defer(tx.run(removeMail, { id: row.id }))
   })
 
-const recordOutcome = async (deps: Sending, row: MailRow, outcome: Outcome, address: string): Promise<void> => {
+const recordOutcome = async (deps: SendDeps, row: MailRow, outcome: Outcome, address: string): Promise<void> => {
   const { clock, db, logger, alerts } = deps
   const { id, accountId, kind, tries } = row
   if (typeof outcome === 'object') {
@@ -170,42 +172,42 @@ const isObsolete = async (db: Db, { accountId, subjectKind, subjectId, createdAt
   return only(await db.query<{ isObsolete: boolean | null }>(readObsolete, values)).isObsolete === true
 }
 
-const work = async (deps: Sending, transport: Transport | null, id: Uuid): Promise<void> => {
+const processMail = async (deps: SendDeps, transport: Transport | null, id: Uuid): Promise<void> => {
   const row = await findMail(deps.db, { id })
   if (row?.state !== 'due') return
-  if (row.addressCiphertext === null) return expand(deps, row, transport === null)
+  if (row.addressCiphertext === null) return expandRecipients(deps, row, transport === null)
   const opened = tryOpening(deps, row)
   if (!opened) return recordOutcome(deps, row, { retry: 'its address cannot be decrypted' }, '')
   const isStopped = transport === null || (await isObsolete(deps.db, row, opened.address))
-  const letter = letterOf(deps.config.publicUrl, opened)
-  const outcome = isStopped ? 'rejected' : await transport({ id, to: opened.address, ...layOut(row.language, letter) })
+  const composed = composeMail(deps.config.publicUrl, opened)
+  const outcome = isStopped ? 'rejected' : await transport({ id, to: opened.address, ...layOut(row.language, composed) })
   await recordOutcome(deps, row, outcome, opened.address)
 }
 
 /** In the sandbox, a mail counts as sent once the sandbox's page can show it. */
-const transportOf = (config: Sending['config']): Transport | null => {
+const transportOf = (config: SendDeps['config']): Transport | null => {
   if (config.mailDelivery === 'smtp') return createTransport(config)
   return config.mailDelivery === 'sandbox' ? async () => 'sent' : null
 }
 
-export const createMailWorker = (deps: Sending): Worker => {
+export const createMailWorker = (deps: SendDeps): Worker => {
   const transport = transportOf(deps.config)
   const due = createTurns(deps.db, dueMails)
   return {
     name: 'mails',
     limit: 4,
     claim: (capacity) =>
-      claimLeased(deps.db, { due, lease }, { ...capacity, now: deps.clock.now() }, ({ id }) => work(deps, transport, id)),
+      claimLeased(deps.db, { due, lease }, { ...capacity, now: deps.clock.now() }, ({ id }) => processMail(deps, transport, id)),
   }
 }
 
 /** The newest mails, for the sandbox's page. */
-export const newestLetters = async (deps: Pick<Parts, 'config' | 'db' | 'vault'>) =>
-  (await deps.db.run(newest, { take: 50 })).map((row) => {
+export const newestMails = async (deps: Pick<Parts, 'config' | 'db' | 'vault'>) =>
+  (await deps.db.run(newestSent, { take: 50 })).map((row) => {
     const opened = openMail(deps, row)
     const { language, endedAt, createdAt } = row
     const at = timeIn(language, opened.content.zone)(isoTime(endedAt ?? createdAt))
-    return { ...letterOf(deps.config.publicUrl, opened), to: opened.address, language, at }
+    return { ...composeMail(deps.config.publicUrl, opened), to: opened.address, language, at }
   })
 
 /** Removes old mails. For approvals, the record of who was told is kept. */

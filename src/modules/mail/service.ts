@@ -40,13 +40,13 @@ export type MailContent = {
   by?: { accountId: Uuid; label: string | null }
 }
 
-type About = { kind: 'approval' | 'invitation' | 'payment_batch' | 'policy'; id: Uuid }
-type Cause = MailContent & { kind: MailKind; cause: string; workspaceId: Uuid | null; about?: About }
+type MailSubject = { kind: 'approval' | 'invitation' | 'payment_batch' | 'policy'; id: Uuid }
+type MailRequest = MailContent & { kind: MailKind; cause: string; workspaceId: Uuid | null; about?: MailSubject }
 export type MailRow = typeof mails.$inferSelect
 
 const written: AtCommitWrite<MailRow> = { write: (tx, rows) => insertRows(tx, mails, rows, 'on conflict (cause) do nothing') }
 
-const rowOf = (tx: Tx, { kind, cause, workspaceId, about, ...content }: Cause): MailRow => ({
+const rowOf = (tx: Tx, { kind, cause, workspaceId, about, ...content }: MailRequest): MailRow => ({
   id: newId(),
   accountId: null,
   workspaceId,
@@ -66,18 +66,18 @@ const rowOf = (tx: Tx, { kind, cause, workspaceId, about, ...content }: Cause): 
 })
 
 /** Called in the transaction of the cause. Each recipient gets one mail after the commit. */
-export const queueMail = (tx: Tx, request: Cause & { to: NonNullable<MailContent['to']> }): void => {
+export const queueMail = (tx: Tx, request: MailRequest & { to: NonNullable<MailContent['to']> }): void => {
   tx.writeAtCommit(written, [rowOf(tx, request)])
   wakeAfterCommit(tx, 'mails')
 }
 
 export const mailContext = (id: Uuid): readonly string[] => ['mail', id]
 
-type Seals = { vault: Vault; derivations: Derivations }
+type Keys = { vault: Vault; derivations: Derivations }
 type Recipient = { accountId: Uuid | null; email: string; language: MailRow['language']; secret?: string }
 
 /** `secret`: sealed and removed together with the address. */
-export const addressed = ({ vault, derivations }: Seals, row: MailRow, { email, secret, ...recipient }: Recipient): MailRow => {
+export const addressMail = ({ vault, derivations }: Keys, row: MailRow, { email, secret, ...recipient }: Recipient): MailRow => {
   const id = newId()
   const sealed = vault.seal(JSON.stringify([email, secret ?? null]), mailContext(id))
   const address = derivations.mac('mail', emailKey(email)).toString('base64url').slice(0, 22)
@@ -86,7 +86,7 @@ export const addressed = ({ vault, derivations }: Seals, row: MailRow, { email, 
 }
 
 /** Queues a mail to an address that may belong to no account. */
-export const queueMailTo = (tx: Tx, deps: Seals, request: Cause, recipient: Recipient): void => {
-  tx.writeAtCommit(written, [addressed(deps, rowOf(tx, request), recipient)])
+export const queueMailTo = (tx: Tx, deps: Keys, request: MailRequest, recipient: Recipient): void => {
+  tx.writeAtCommit(written, [addressMail(deps, rowOf(tx, request), recipient)])
   wakeAfterCommit(tx, 'mails')
 }

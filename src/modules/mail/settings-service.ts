@@ -15,7 +15,7 @@ import type { NotificationSettings, UpdateNotificationSettings } from './schema.
 
 type Row = typeof notificationSettings.$inferSelect
 
-const find = selectRow('notification_settings.of_account', notificationSettings, ['accountId'])
+const findSettings = selectRow('notification_settings.of_account', notificationSettings, ['accountId'])
 
 const addressesOf = prepare('identities.mailed', { accountId: 'uuid' }, (orm, param) =>
   orm
@@ -36,7 +36,7 @@ const defaults = {
 const columns = Object.keys(defaults) as (keyof typeof defaults)[]
 
 export const readSettings = async (db: Db, config: Config, accountId: Uuid): Promise<NotificationSettings> => {
-  const [row = defaults, addresses] = await Promise.all([find(db, { accountId }), db.run(addressesOf, { accountId })])
+  const [row = defaults, addresses] = await Promise.all([findSettings(db, { accountId }), db.run(addressesOf, { accountId })])
   // Groups by address, because two sign-in methods may have the same one.
   const byAddress = new Map(addresses.map(({ email, refusedAt }) => [emailKey(email ?? ''), { email: email ?? '', refusedAt }]))
   return {
@@ -52,7 +52,7 @@ export const readSettings = async (db: Db, config: Config, accountId: Uuid): Pro
 
 export const updateSettings = async (tx: Tx, principal: Principal, input: UpdateNotificationSettings): Promise<void> => {
   const { accountId } = principal
-  const before = { ...defaults, ...(await find(tx, { accountId })) }
+  const before = { ...defaults, ...(await findSettings(tx, { accountId })) }
   const after: Omit<Row, 'accountId' | 'updatedAt'> = {
     approvalsEmail: input.approvals?.email ?? before.approvalsEmail,
     approvalsPush: input.approvals?.push ?? before.approvalsPush,
@@ -70,11 +70,11 @@ export const updateSettings = async (tx: Tx, principal: Principal, input: Update
     key: [notificationSettings.accountId],
     replaced: [...columns, 'updatedAt'],
   })
-  const only = (all: object) => Object.fromEntries(Object.entries(all).filter(([name]) => changed.some((one) => one === name)))
-  audit(tx, principal, 'notification_settings.update', { workspaceId: null, before: only(before), after: only(after) })
+  const pick = (all: object) => Object.fromEntries(Object.entries(all).filter(([name]) => changed.some((one) => one === name)))
+  audit(tx, principal, 'notification_settings.update', { workspaceId: null, before: pick(before), after: pick(after) })
 }
 
-const silenced = prepare('notification_settings.without_push', { accountIds: 'uuid[]' }, (orm, param) =>
+const withoutPush = prepare('notification_settings.without_push', { accountIds: 'uuid[]' }, (orm, param) =>
   orm
     .select({ accountId: notificationSettings.accountId })
     .from(notificationSettings)
@@ -82,7 +82,7 @@ const silenced = prepare('notification_settings.without_push', { accountIds: 'uu
 )
 
 export const wantingPush = async (db: Db, accountIds: readonly Uuid[]): Promise<Uuid[]> => {
-  const without = await db.run(silenced, { accountIds })
+  const without = await db.run(withoutPush, { accountIds })
   return accountIds.filter((id) => !without.some(({ accountId }) => accountId === id))
 }
 
@@ -94,7 +94,7 @@ const removeSettings = prepareWrite('notification_settings.remove', { accountId:
 )
 
 /** Removes the account's settings and unsent e-mails. Called when the account is closed. */
-export const forgetPerson = async (tx: Tx, accountId: Uuid): Promise<void> => {
+export const removeMailData = async (tx: Tx, accountId: Uuid): Promise<void> => {
   tx.defer(tx.run(removeMails, { accountId }))
   tx.defer(tx.run(removeSettings, { accountId }))
 }

@@ -1,10 +1,10 @@
 import type { Config } from '../../config.ts'
 import { isLoopbackUrl } from '../../lib/loopback.ts'
-import type { Rendered } from './render.ts'
+import type { RenderedMail } from './render.ts'
 
 /** `refused`: the server permanently refuses the address. `rejected`: the server permanently refuses the mail. */
 export type Outcome = 'sent' | 'refused' | 'rejected' | { retry: string }
-export type Transport = (mail: { id: string; to: string } & Rendered) => Promise<Outcome>
+export type Transport = (mail: { id: string; to: string } & RenderedMail) => Promise<Outcome>
 
 /** Matches one address. A comma, comment, group or line break could add a second address or a header. */
 const oneAddress = /^[^\s@"(),:;<>[\]\\]+@[^\s@"(),:;<>[\]\\]+$/
@@ -19,7 +19,7 @@ const outcomeOf = ({ responseCode = 0, response = '', command = '', code, messag
 }
 
 /** Whether the host is this machine or a container beside it. A container's name has no dot. */
-const isNear = (host: string): boolean => isLoopbackUrl(`http://${host}`) || !/[.:]/.test(host)
+const isLocalHost = (host: string): boolean => isLoopbackUrl(`http://${host}`) || !/[.:]/.test(host)
 
 export const createTransport = ({ SMTP_URL, MAIL_FROM, publicUrl }: Config): Transport => {
   if (SMTP_URL === undefined || MAIL_FROM === undefined) throw new Error('mail is sent only with SMTP_URL and MAIL_FROM')
@@ -33,7 +33,7 @@ export const createTransport = ({ SMTP_URL, MAIL_FROM, publicUrl }: Config): Tra
     secure,
     ...(auth && { auth }),
     // Passwords and people's amounts never cross a network unencrypted.
-    ...(isNear(url.hostname) ? { ignoreTLS: true } : { requireTLS: true }),
+    ...(isLocalHost(url.hostname) ? { ignoreTLS: true } : { requireTLS: true }),
     disableFileAccess: true,
     disableUrlAccess: true,
     connectionTimeout: 10_000,

@@ -26,7 +26,7 @@ import { findIdentity, proveSigner, walletKey } from '../identity/identities/que
 import { consumeNonce, findNonce, type IssuedNonce, issueNonce, lockNonce } from '../identity/sign-in/nonces.ts'
 import type { Parts } from '../parts.ts'
 import { workspaceStatus } from '../workspaces/present.ts'
-import { findPersonalWorkspaceId, findWorkspace, shareWorkspace, type WorkspaceRecord } from '../workspaces/queries.ts'
+import { findPersonalWorkspaceId, findWorkspace, lockWorkspaceShared, type WorkspaceRecord } from '../workspaces/queries.ts'
 import { findMandateByNonce, type MandateRecord, type MandateRow, presentMandate } from './queries.ts'
 import type { CreateMandate, MandateTerms, PrepareMandate } from './schema.ts'
 
@@ -159,7 +159,7 @@ const shareGrant = selectRow('grants.share_of_account', grants, ['id', 'accountI
 /** Only the owning account can create a mandate. Workspaces and grants of others return the same 404 as missing ones. */
 const requireScope = async (tx: Tx, terms: MandateTerms, accountId: Uuid, at: Date): Promise<WorkspaceRecord> => {
   const workspaceId = terms.workspaceId ?? (await findPersonalWorkspaceId(tx, accountId))
-  const workspace = await first(tx, shareWorkspace, { id: workspaceId })
+  const workspace = await first(tx, lockWorkspaceShared, { id: workspaceId })
   if (workspace?.owningAccountId !== accountId) throw notFound('terms.workspace_id')
   if (workspaceStatus(workspace) !== 'active') throw new Refusal('workspace_frozen')
   if (terms.grantId) {

@@ -6,7 +6,7 @@ import { isSameReceipt } from '../../lib/text.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { alertAfterCommit } from '../alerts.ts'
 import { actorOf, type EvidenceSource, resolveAttempts, type SettlementVerdict } from '../attempts/attempt.ts'
-import { noteResultNames } from '../beneficiaries/names-service.ts'
+import { recordReportedNames } from '../beneficiaries/names-service.ts'
 import { getAccount } from '../identity/accounts/queries.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import { claimReceipts, type Holder, type ReceiptClaim } from '../suspense/receipts-service.ts'
@@ -203,7 +203,7 @@ export const settlePayments = async (tx: Tx, steps: readonly Step[]): Promise<Se
   const named = effective.flatMap(({ payment, evidence }) =>
     evidence.kind === 'succeeded' ? [{ payment, name: evidence.payeeName }] : [],
   )
-  noteResultNames(tx, named)
+  recordReportedNames(tx, named)
   const decided = effective.flatMap(({ payment, source }) => (source.kind === 'operator' ? [payment.id] : []))
   await resolveAttempts(tx, decided)
   return settled

@@ -4,7 +4,7 @@ import { namesSql } from '../../db/tables/columns.ts'
 import { paymentStatuses } from '../../db/transitions.ts'
 import { dayNumber, ever, inWorkspace, never, periodSql, storedSql } from '../../ledger/hours.ts'
 import { formatMinor, type Minor, sumOf } from '../../lib/money.ts'
-import { lastDaysIn } from '../../policy/calendar.ts'
+import { lastDaysInZones } from '../../policy/calendar.ts'
 import type { Parts } from '../parts.ts'
 import { readZones } from '../workspaces/queries.ts'
 import { type PaymentSearch, type PaymentStatus, readMatching, spending, totals } from './queries.ts'
@@ -75,7 +75,7 @@ export const summarizePayments = async (
   search: PaymentSearch,
   days: number,
 ): Promise<PaymentTotals> => {
-  const { dates, starts } = lastDaysIn(await readZones(deps.db, workspace), deps.clock.now(), days)
+  const { dates, starts } = lastDaysInZones(await readZones(deps.db, workspace), deps.clock.now(), days)
   const rows = await (hasHourlyTotals(search) ? sumHourlyTotals : sumMatchingPayments)(deps.db, { workspace, starts }, search)
   const spent = rows.filter(({ status }) => spending.includes(status))
   const spentBy = Map.groupBy(spent, ({ day }) => day)

@@ -118,7 +118,7 @@ export const pendingColumns = async (
   db: Db,
   policy: PolicyRecord,
   { change, result, requester, grantId, renewed }: ChangeRequest,
-  { at, ...wording }: Omit<TextNames, 'nameOf'> & { at: Date },
+  { at, ...textNames }: Omit<TextNames, 'nameOf'> & { at: Date },
 ) => {
   const ids = new Set([...policy.beneficiaryIds, ...(result?.beneficiaryIds ?? [])])
   const payees = await findBeneficiaries(db, [...ids])
@@ -142,7 +142,7 @@ export const pendingColumns = async (
       count_implied: result?.countImplied ?? false,
       terms: result && presentTerms(result),
     },
-    pendingChangeMessage: textOf(policy, result, { requester, at }, { ...wording, nameOf }),
+    pendingChangeMessage: textOf(policy, result, { requester, at }, { ...textNames, nameOf }),
   }
 }
 

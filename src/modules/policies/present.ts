@@ -4,7 +4,7 @@ import { isoTime } from '../../lib/clock.ts'
 import { formatId, type IdKind, type Uuid } from '../../lib/ids.ts'
 import { formatMinor, minor } from '../../lib/money.ts'
 import { explain } from '../../policy/explain.ts'
-import type { Decision as Decided, Remedy, TraceEntry, TraceSource, Warning } from '../../policy/types.ts'
+import type { Decision as EngineDecision, Remedy, TraceEntry, TraceSource, Warning } from '../../policy/types.ts'
 import { presentCreator } from '../present-creator.ts'
 import type { Decision } from './schema.ts'
 
@@ -96,7 +96,7 @@ export const presentWarning = (warning: Warning): Decision['warnings'][number] =
   }
 }
 
-export const presentDecision = (decision: Decided, currency: string): Decision => ({
+export const presentDecision = (decision: EngineDecision, currency: string): Decision => ({
   outcome: decision.outcome,
   explanation: explain(decision, currency),
   required_approvals: decision.requiredApprovals,

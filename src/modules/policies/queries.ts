@@ -30,7 +30,7 @@ export const lockOwnPolicy = async (tx: Tx, { workspace }: Pick<Principal, 'work
   return found(policy)
 }
 
-const deciders = statement('policies.deciders')`
+const findDeciders = statement('policies.deciders')`
   select m.account_id as id from members m join accounts a on a.id = m.account_id
    where m.workspace_id = $1 and m.account_id = any($2::uuid[]) and m.status = 'active' and m.role in ${namesSql(decidingRoles)} and a.status = 'active'`
 
@@ -43,7 +43,7 @@ export const requireApprovers = async (
 ): Promise<void> => {
   const added = (ids ?? []).filter((id) => !known.includes(id))
   if (added.length === 0) return
-  const able = new Set((await db.query<{ id: Uuid }>(deciders, [workspaceId, added])).map(({ id }) => id))
+  const able = new Set((await db.query<{ id: Uuid }>(findDeciders, [workspaceId, added])).map(({ id }) => id))
   const problems = (ids ?? []).flatMap((id, index) =>
     added.includes(id) && !able.has(id)
       ? [{ path: `${path}.${index}`, message: 'is not an account of a member of this workspace who may decide approvals' }]
@@ -68,7 +68,7 @@ export const policyList = prepare(
     ),
 )
 
-const counters = prepare('policies.counters', { ids: 'text', day: 'date', month: 'date' }, 'coalesced', (orm, param) =>
+const readCounters = prepare('policies.counters', { ids: 'text', day: 'date', month: 'date' }, 'coalesced', (orm, param) =>
   orm
     .select({ id: usageCounters.subjectId, period: usageCounters.period, usedMinor: usageCounters.usedMinor })
     .from(usageCounters)
@@ -86,7 +86,7 @@ export const readUsage = async (
   ids: readonly Uuid[],
 ): Promise<(id: Uuid) => Usage> => {
   const { day, month } = periodsAt(at, effectiveTimeZone(workspace, at))
-  const rows = ids.length === 0 ? [] : await db.run(counters, { ids: makePgArray([...ids]), day, month })
+  const rows = ids.length === 0 ? [] : await db.run(readCounters, { ids: makePgArray([...ids]), day, month })
   const used = (id: Uuid, period: string): Minor =>
     rows.reduce((sum, row) => (row.id === id && row.period === period ? sum + row.usedMinor : sum), 0n)
   return (id) => ({ dayMinor: used(id, 'day'), monthMinor: used(id, 'month'), totalMinor: used(id, 'total') })

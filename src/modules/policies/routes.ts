@@ -21,7 +21,7 @@ const ListQuery = PageQuery.extend({
 })
 
 /** Answers 202 if the change is pending and the policy unchanged. */
-const changed = (record: PolicyRecord, holds: boolean) => (holds ? ok : accepted)(presentPolicy(record))
+const changed = (record: PolicyRecord, takesEffect: boolean) => (takesEffect ? ok : accepted)(presentPolicy(record))
 
 export const registerPolicies = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)

@@ -20,7 +20,7 @@ import type { CreatePolicy, UpdatePolicy } from './schema.ts'
 import { archived, changePolicy, insertPolicy, nothingPending } from './write.ts'
 
 /** A grant that may create policies but not manage them binds only its own payments, because it cannot undo a policy. */
-export const limitingGrant = ({ grant, permissions }: Pick<Principal, 'grant' | 'permissions'>): Uuid | null =>
+export const boundGrantOf = ({ grant, permissions }: Pick<Principal, 'grant' | 'permissions'>): Uuid | null =>
   grant && !permissions.has('policy.manage') ? grant.id : null
 
 const ofRevokedGrants = prepare('policies.of_revoked_grants', { workspaceId: 'uuid' }, (orm, param) =>
@@ -59,7 +59,7 @@ export const createPolicy = async (tx: Tx, principal: Principal, input: CreatePo
     id: newId(),
     workspaceId: workspace.id,
     name: input.name,
-    bindsGrantId: limitingGrant(principal),
+    bindsGrantId: boundGrantOf(principal),
     ...terms,
     totalCountedSince: terms.totalLimitMinor === null ? null : at,
     version: 1,

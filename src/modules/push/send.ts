@@ -73,10 +73,10 @@ export const createPush = (
       const sealed = { ciphertext: to.endpointCiphertext, keyId: to.endpointKeyId }
       const [endpoint, auth] = JSON.parse(vault.open(sealed, subscriptionContext(to.id))) as [string, string]
       const problem = endpointProblem(endpoint, config)
-      const note = (facts: object) =>
+      const warnNotAccepted = (facts: object) =>
         logger.warn({ push_subscription: to.id, ...facts }, 'push notification not accepted by the push service')
       if (problem !== undefined) {
-        note({ problem })
+        warnNotAccepted({ problem })
         return true
       }
       const { default: webPush } = await import('web-push')
@@ -92,10 +92,10 @@ export const createPush = (
       const allows = isLoopbackUrl(endpoint) ? () => true : isPublicAddress
       const url = new URL(endpoint)
       const answer = await fetch(url, { post, maxBytes: maxAnswerBytes, allows }).catch((error: unknown) => {
-        note({ problem: error instanceof Error ? error.message : 'no answer' })
+        warnNotAccepted({ problem: error instanceof Error ? error.message : 'no answer' })
         return null
       })
-      if (answer && (answer.status < 200 || answer.status > 299)) note({ status: answer.status })
+      if (answer && (answer.status < 200 || answer.status > 299)) warnNotAccepted({ status: answer.status })
       return answer === null || !hasEnded(answer)
     },
   }

@@ -27,20 +27,20 @@ export const requirePush = ({ push }: { push: Push | null }): Push => {
 // SQL text, because `sessionIsActive` is SQL text. A subscription ends with its session, or with the key that its browser used.
 const selectLive = `select ${columnsOf(pushSubscriptions, 'p')} from push_subscriptions p
   where coalesce(p.vapid_key = $4, true) and (select ${sessionIsActive('s', '$2', '$3')} from sessions s where s.id = p.session_id)`
-const live = statement('push_subscriptions.live')`
+const ofAccounts = statement('push_subscriptions.live')`
   ${selectLive} and p.account_id = any($1::uuid[]) order by p.account_id, p.id desc`
-const told = statement('push_subscriptions.told')`
+const ofApproval = statement('push_subscriptions.told')`
   ${selectLive} and p.id = any(array(select n.subscription_id from push_notices n where n.approval_id = $1))`
 
-type Live = { clock: Clock; config: Config; push: Pick<Push, 'publicKey'> | null }
+type LiveDeps = { clock: Clock; config: Config; push: Pick<Push, 'publicKey'> | null }
 const readLive =
   <Of>(query: Statement) =>
-  (db: Db, { clock, config, push }: Live, of: Of): Promise<SubscriptionRecord[]> =>
+  (db: Db, { clock, config, push }: LiveDeps, of: Of): Promise<SubscriptionRecord[]> =>
     db.query(query, [of, clock.now(), config.SESSION_IDLE_DAYS, push?.publicKey ?? null])
 
 /** Active subscriptions of the accounts, newest first within each account. */
-export const liveSubscriptions = readLive<readonly Uuid[]>(live)
-export const notifiedSubscriptions = readLive<Uuid>(told)
+export const liveSubscriptions = readLive<readonly Uuid[]>(ofAccounts)
+export const notifiedSubscriptions = readLive<Uuid>(ofApproval)
 
 /** Finds a subscription even if its session has ended. */
 const findByEndpoint = selectRow('push_subscriptions.by_endpoint', pushSubscriptions, ['endpointHash'])

@@ -22,7 +22,7 @@ import { findPayment } from '../payments/queries.ts'
 import { proposedPolicyId } from '../policies/present.ts'
 import { requireApprovers } from '../policies/queries.ts'
 import { type PolicyTerms, policyTerms } from '../policies/rules.ts'
-import { limitingGrant } from '../policies/service.ts'
+import { boundGrantOf } from '../policies/service.ts'
 import type { Simulate } from './schema.ts'
 
 const entry = (kind: 'capability' | 'rail', name: string, rule: string): TraceEntry => ({
@@ -77,7 +77,7 @@ const proposedRules = async (
   name: string,
   periods: Periods,
 ): Promise<PolicyRules> => {
-  const bindsGrantId = limitingGrant(principal)
+  const bindsGrantId = boundGrantOf(principal)
   const values = [periods.day, periods.month, principal.workspace.id, terms.paymentTypes, terms.beneficiaryIds, bindsGrantId]
   const usage = only(await tx.query<Usage>(usageNow, values))
   return { ...terms, id: proposedPolicyId, name, version: 0, bindsGrantId, totalCountedSince: null, usage }

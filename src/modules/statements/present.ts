@@ -7,7 +7,7 @@ import { dateAfter, isoTime } from '../../lib/clock.ts'
 import { invalidFields } from '../../lib/errors.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMajor, formatMinor } from '../../lib/money.ts'
-import { localDateTime, periodsAt, startOfDateIn, timeZoneAt, type Zones } from '../../policy/calendar.ts'
+import { localDateTime, periodsAt, startOfDateInZones, timeZoneAt, type Zones } from '../../policy/calendar.ts'
 import { Period, type ReadStatement, StatementEntry } from './schema.ts'
 
 const maxDays = 366
@@ -24,7 +24,7 @@ export const periodOf = ({ from, to }: Pick<ReadStatement, 'from' | 'to'>, now: 
   if (last < first) throw invalidFields({ path: 'to', message: 'must not be before from' })
   if (dateAfter(first, maxDays) <= last)
     throw invalidFields({ path: 'to', message: `must be at most ${maxDays} days after from` })
-  const [start, end] = [startOfDateIn(zones, first), startOfDateIn(zones, dateAfter(last, 1))]
+  const [start, end] = [startOfDateInZones(zones, first), startOfDateInZones(zones, dateAfter(last, 1))]
   const timeZone = timeZoneAt(zones, new Date(Math.min(now.getTime(), end.getTime() - 1)))
   return { from: first, to: last, timeZone, zones, start, end }
 }

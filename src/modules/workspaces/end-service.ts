@@ -4,10 +4,10 @@ import type { Config } from '../../config.ts'
 import { holdsLock } from '../../db/account-lock.ts'
 import type { Db, Tx } from '../../db/client.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { changeMember, type Ends } from './member-service.ts'
+import { changeMember, type MemberDeps } from './member-service.ts'
 import {
-  listMembersWith,
-  listWorkspacesWith,
+  listMembersByIds,
+  listWorkspacesByIds,
   lockWorkspaces,
   type MemberRecord,
   membershipsIn,
@@ -45,20 +45,20 @@ export const lockManagedWorkspaces = async (
   )
 }
 
-export type Lowered = Pick<MemberRecord, 'role' | 'status'>
+export type MemberTerms = Pick<MemberRecord, 'role' | 'status'>
 
 /** `wanted`: new roles by member id. Only members whose accounts the caller has locked are changed. */
 export const lowerMembers = async (
   tx: Tx,
-  deps: Ends,
+  deps: MemberDeps,
   principal: Principal,
   members: readonly NamedMember[],
-  wanted: ReadonlyMap<Uuid, Lowered>,
+  wanted: ReadonlyMap<Uuid, MemberTerms>,
 ): Promise<void> => {
   const workspaceIds = members.map(({ workspaceId }) => workspaceId)
   const managed = await lockManagedWorkspaces(tx, principal.accountId, workspaceIds)
   // Looked at first: changing a member takes further locks.
-  const locked = (await listMembersWith(tx, [...wanted.keys()])).filter(({ accountId }) => holdsLock(tx, accountId))
+  const locked = (await listMembersByIds(tx, [...wanted.keys()])).filter(({ accountId }) => holdsLock(tx, accountId))
   for (const before of locked) {
     const workspace = managed.get(before.workspaceId)
     const to = wanted.get(before.id)
@@ -79,6 +79,6 @@ export const freezeManagedWorkspaces = async (
   const ids = workspaces.map(({ id }) => id)
   const managed = await lockManagedWorkspaces(tx, principal.accountId, ids)
   const reason = 'Made in a session that was ended with everything that began there.'
-  for (const workspace of await listWorkspacesWith(tx, [...managed.keys()]))
+  for (const workspace of await listWorkspacesByIds(tx, [...managed.keys()]))
     if (workspace.frozenAt === null) await freezeLocked(tx, config, principal, workspace, reason)
 }

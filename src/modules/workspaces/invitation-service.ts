@@ -32,7 +32,7 @@ import {
   type InvitationRecord,
   isAddressee,
   isMember,
-  listInvitationsWith,
+  listInvitationsByIds,
   lockWorkspace,
   lockWorkspaces,
   type WorkspaceMembership,
@@ -152,7 +152,7 @@ export const endPendingInvitations = async (tx: Tx, principal: Principal, open: 
   const ids = open.map(({ id }) => id)
   const workspaceIds = open.map(({ workspaceId }) => workspaceId)
   await lockWorkspaces(tx, workspaceIds)
-  for (const one of await listInvitationsWith(tx, ids))
+  for (const one of await listInvitationsByIds(tx, ids))
     if (invitationStatus(one, tx.at) === 'pending') await revoke(tx, principal, one)
 }
 

@@ -131,9 +131,9 @@ const refuseChange = async (
 
 const auditView = ({ accountId, role, status }: NamedMember) => ({ account: formatId('account', accountId), role, status })
 
-export type Ends = Pick<Parts, 'onAuthorityLost' | 'onRequesterLost'>
+export type MemberDeps = Pick<Parts, 'onAuthorityLost' | 'onRequesterLost'>
 
-const endAuthority = async (tx: Tx, deps: Ends, actor: Principal, { accountId, workspaceId }: NamedMember) => {
+const endAuthority = async (tx: Tx, deps: MemberDeps, actor: Principal, { accountId, workspaceId }: NamedMember) => {
   await deps.onAuthorityLost(tx, actor, accountId)
   await deps.onRequesterLost(tx, actor, { accountId, workspaceIds: [workspaceId] })
 }
@@ -141,7 +141,7 @@ const endAuthority = async (tx: Tx, deps: Ends, actor: Principal, { accountId, w
 /** The caller may make the change, and has locked the workspace and the member's account. */
 export const changeMember = async (
   tx: Tx,
-  deps: Ends,
+  deps: MemberDeps,
   principal: Principal,
   before: NamedMember,
   change: Pick<MemberRecord, 'role' | 'status'>,
@@ -156,7 +156,7 @@ export const changeMember = async (
   return updated
 }
 
-export const updateMember = async (tx: Tx, deps: Ends, principal: Principal, id: Uuid, input: UpdateMember) => {
+export const updateMember = async (tx: Tx, deps: MemberDeps, principal: Principal, id: Uuid, input: UpdateMember) => {
   const membership = await lockMembership(tx, principal, 'workspace.manage')
   requireOpen(membership.workspace)
   const target = found(await first(tx, findMember, { workspaceId: membership.workspace.id, id }))
@@ -173,7 +173,7 @@ export const updateMember = async (tx: Tx, deps: Ends, principal: Principal, id:
 }
 
 /** Every member may leave in person. Removing another member requires `workspace.manage`. */
-export const removeMember = async (tx: Tx, deps: Ends, principal: Principal, id: Uuid, endDelegations: EndDelegations) => {
+export const removeMember = async (tx: Tx, deps: MemberDeps, principal: Principal, id: Uuid, endDelegations: EndDelegations) => {
   const membership = await lockMembership(tx, principal, null)
   const manages =
     effectivePermissions(membership.member.role, null).has('workspace.manage') && principal.permissions.has('workspace.manage')

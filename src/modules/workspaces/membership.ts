@@ -8,7 +8,7 @@ import type { EventType } from '../../events/types.ts'
 import { notFound, permissionMissing, Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { assertPresent } from '../../lib/lists.ts'
-import { presentMember, presentWorkspace, shownOf, workspaceStatus } from './present.ts'
+import { presentMember, presentWorkspace, withState, workspaceStatus } from './present.ts'
 import {
   findMember,
   findMembership,
@@ -34,7 +34,7 @@ export const lockMembership = async (tx: Tx, principal: Principal, permission: P
  * The membership cannot change before the transaction ends, because a change of a member locks the member's account, as do all
  * acts of the member. Nothing that the member creates outlives it. A workspace that the caller was never in counts as missing.
  */
-export const heldMembership = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<MemberRecord> => {
+export const requireMembership = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<MemberRecord> => {
   requireLocked(tx, [principal.accountId])
   const member = await findMembership(tx, workspaceId, principal.accountId)
   if (member?.status === 'suspended') throw new Refusal('membership_suspended')
@@ -51,7 +51,7 @@ export const requireOpen = (workspace: WorkspaceRecord): void => {
 
 export const publishWorkspaceEvent = async (tx: Tx, config: Config, type: EventType, workspace: WorkspaceRecord) => {
   const { id, balanceAccountId: accountId } = workspace
-  const data = presentWorkspace(shownOf(workspace), config.CURRENCY)
+  const data = presentWorkspace(withState(workspace), config.CURRENCY)
   await appendEvents(tx, [{ type, accountId, workspaceId: id, data }])
   return workspace
 }

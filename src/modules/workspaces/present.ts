@@ -16,14 +16,14 @@ export const presentFunds = presenter(Funds)
 
 const shown = presenter(Workspace)
 
-type Shown = Pick<
+type WorkspaceState = Pick<
   Principal['workspace'],
   'id' | 'name' | 'kind' | 'owningAccountId' | 'balanceAccountId' | 'createdAt' | 'frozen' | 'closed'
 > &
   ZoneSchedule
 
 /** `balance`: null if the reader may not see it. */
-export const presentWorkspace = (workspace: Shown, currency: string, balance: Balance | null = null): Workspace =>
+export const presentWorkspace = (workspace: WorkspaceState, currency: string, balance: Balance | null = null): Workspace =>
   shown(workspace, {
     status: workspace.closed ? 'closed' : workspace.frozen ? 'frozen' : 'active',
     time_zone: workspace.nextTimeZone ?? workspace.timeZone,
@@ -34,12 +34,12 @@ export const presentWorkspace = (workspace: Shown, currency: string, balance: Ba
     balance_shared: isBalanceShared(workspace),
   })
 
-export const shownOf = (record: WorkspaceRecord): Shown => {
+export const withState = (record: WorkspaceRecord): WorkspaceState => {
   const status = workspaceStatus(record)
   return { ...record, frozen: status === 'frozen', closed: status === 'closed' }
 }
 
-export type MembershipView = { workspace: Shown; role: Role; status: MemberRecord['status']; balance: Balance | null }
+type MembershipView = { workspace: WorkspaceState; role: Role; status: MemberRecord['status']; balance: Balance | null }
 
 export const presentWorkspaceView = ({ workspace, role, status, balance }: MembershipView, currency: string): WorkspaceView => ({
   workspace: presentWorkspace(workspace, currency, balance),

@@ -33,7 +33,7 @@ const selectWorkspaces = (orm: QueryBuilder) => orm.select(workspaceColumns).fro
 
 const selectById = (orm: QueryBuilder, param: Places<{ id: 'uuid' }>) => selectWorkspaces(orm).where(eq(workspaces.id, param.id))
 
-export const listWorkspacesWith = selectByIds('workspaces.by_ids', (orm, ids) =>
+export const listWorkspacesByIds = selectByIds('workspaces.by_ids', (orm, ids) =>
   selectWorkspaces(orm).where(sql`${workspaces.id} = any(${ids})`).orderBy(asc(workspaces.id)),
 )
 
@@ -71,7 +71,7 @@ export const lockWorkspaces = selectByIds('workspaces.lock_these', (orm, ids) =>
     .for('no key update'),
 )
 
-export const shareWorkspace = prepare('workspaces.share', { id: 'uuid' }, (orm, param) =>
+export const lockWorkspaceShared = prepare('workspaces.share', { id: 'uuid' }, (orm, param) =>
   selectById(orm, param).for('share', { of: workspaces }),
 )
 
@@ -113,7 +113,7 @@ export const findPersonalWorkspaceId = async (db: Db, accountId: Uuid): Promise<
   (await findPersonalWorkspace(db, accountId)).id
 
 /** The workspace in which a session begins: the last used one that the account may still use, otherwise its personal one. */
-const home = prepare('workspaces.home', { accountId: 'uuid' }, (orm, param) =>
+const homeWorkspace = prepare('workspaces.home', { accountId: 'uuid' }, (orm, param) =>
   orm
     .select({ id: workspaces.id })
     .from(members)
@@ -135,7 +135,7 @@ const home = prepare('workspaces.home', { accountId: 'uuid' }, (orm, param) =>
 )
 
 export const findHomeWorkspaceId = async (db: Db, accountId: Uuid): Promise<Uuid> =>
-  assertPresent(await first(db, home, { accountId }), 'an account has no personal workspace').id
+  assertPresent(await first(db, homeWorkspace, { accountId }), 'an account has no personal workspace').id
 
 export type NamedMember = MemberRecord & { email: string | null; displayName: string | null; walletAddress: string | null }
 
@@ -164,7 +164,7 @@ export const membershipsIn = prepare('members.of_account_in', { accountId: 'uuid
     .where(and(eq(members.accountId, param.accountId), sql`${members.workspaceId} = any(${param.ids})`)),
 )
 
-export const listMembersWith = selectByIds('members.by_ids', (orm, ids) =>
+export const listMembersByIds = selectByIds('members.by_ids', (orm, ids) =>
   named(orm).where(sql`${members.id} = any(${ids})`).orderBy(asc(members.id)),
 )
 
@@ -187,7 +187,7 @@ export const listInvitations = selectPage('invitations.list', invitations, invit
 
 export const findInvitation = selectRow('invitations.by_id', invitations, ['workspaceId', 'id'])
 
-export const listInvitationsWith = selectAmong('invitations.by_ids', invitations, 'id')
+export const listInvitationsByIds = selectAmong('invitations.by_ids', invitations, 'id')
 
 export const findInvitationByToken = selectRow('invitations.by_token', invitations, ['tokenHash'])
 
@@ -212,7 +212,7 @@ const proofOf = ({ email, walletAddress }: Addressee) => ({
   wallets: walletAddress === null ? null : keysOf(walletAddress),
 })
 
-const identityOf = prepare('invitations.addressee', { accountId: 'uuid', ...proof }, (orm, param) =>
+const addresseesIdentity = prepare('invitations.addressee', { accountId: 'uuid', ...proof }, (orm, param) =>
   orm
     .select({ id: identities.id })
     .from(identities)
@@ -221,9 +221,9 @@ const identityOf = prepare('invitations.addressee', { accountId: 'uuid', ...proo
 )
 
 export const isAddressee = async (db: Db, accountId: Uuid, addressee: Addressee): Promise<boolean> =>
-  (await db.run(identityOf, { accountId, ...proofOf(addressee) })).length > 0
+  (await db.run(addresseesIdentity, { accountId, ...proofOf(addressee) })).length > 0
 
-const memberWith = prepare('invitations.member', { workspaceId: 'uuid', ...proof }, (orm, param) =>
+const addresseesMembership = prepare('invitations.member', { workspaceId: 'uuid', ...proof }, (orm, param) =>
   orm
     .select({ id: members.id })
     .from(members)
@@ -234,6 +234,6 @@ const memberWith = prepare('invitations.member', { workspaceId: 'uuid', ...proof
 )
 
 export const isMember = async (tx: Tx, workspaceId: Uuid, addressee: Addressee): Promise<boolean> =>
-  (await tx.run(memberWith, { workspaceId, ...proofOf(addressee) })).length > 0
+  (await tx.run(addresseesMembership, { workspaceId, ...proofOf(addressee) })).length > 0
 
 export const findInviter = selectRow('invitations.inviter', accounts, ['id'])

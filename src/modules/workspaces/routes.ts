@@ -11,7 +11,7 @@ import type { Parts } from '../parts.ts'
 import type { OpenHolder } from '../ports.ts'
 import { acceptInvitation, createInvitation, previewInvitation, revokeInvitation } from './invitation-service.ts'
 import { type EndDelegations, removeMember, updateMember } from './member-service.ts'
-import { presentInvitation, presentMember, presentRemoved, presentWorkspace, presentWorkspaceView, shownOf } from './present.ts'
+import { presentInvitation, presentMember, presentRemoved, presentWorkspace, presentWorkspaceView, withState } from './present.ts'
 import {
   accountOfMember,
   listInvitations,
@@ -248,7 +248,7 @@ export const registerWorkspaces = (
 
 export const registerAdminWorkspaces = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps, { access: 'admin' })
-  const view = (workspace: WorkspaceRecord) => presentWorkspace(shownOf(workspace), deps.config.CURRENCY)
+  const view = (workspace: WorkspaceRecord) => presentWorkspace(withState(workspace), deps.config.CURRENCY)
   routes.post('/v1/admin/workspaces/:id/suspend', 'admin.suspend_workspace', {
     summary: 'Suspend a workspace',
     description: 'Freezes the workspace. Only an administrator can end the suspension.',

@@ -29,7 +29,7 @@ import {
   findMembership,
   findWorkspace,
   lockWorkspace,
-  shareWorkspace,
+  lockWorkspaceShared,
   type WorkspaceMembership,
   type WorkspaceRecord,
 } from './queries.ts'
@@ -60,14 +60,14 @@ export const createPersonalWorkspace = (tx: Tx, accountId: Uuid): Uuid => {
 }
 
 /** Setting the shown zone again changes nothing, so past days keep theirs. Setting the zone in effect cancels a change. */
-const zoneChange = (workspace: WorkspaceRecord, to: string, at: Date) => {
+const plannedZone = (workspace: WorkspaceRecord, to: string, at: Date) => {
   if ((workspace.nextTimeZone ?? workspace.timeZone) === to) return {}
   const timeZone = effectiveTimeZone(workspace, at)
   if (timeZone === to) return { nextTimeZone: null, nextTimeZoneFrom: null }
   return { timeZone, nextTimeZone: to, nextTimeZoneFrom: zoneChangesAt(at, timeZone, to) }
 }
 
-const withPeriods = prepare('workspaces.limited_lineage', { lineage: 'uuid[]' }, (orm, param) =>
+const grantWithPeriodLimit = prepare('workspaces.limited_lineage', { lineage: 'uuid[]' }, (orm, param) =>
   orm
     .select({ id: grants.id })
     .from(grants)
@@ -79,7 +79,7 @@ const withPeriods = prepare('workspaces.limited_lineage', { lineage: 'uuid[]' },
 
 /** Refuses keys with daily or monthly limits: by changing the zone, such a key could begin a new day or month. */
 const requireUnlimitedDays = async (tx: Tx, { grant }: Principal): Promise<void> => {
-  if (!grant || !(await first(tx, withPeriods, { lineage: grant.lineage }))) return
+  if (!grant || !(await first(tx, grantWithPeriodLimit, { lineage: grant.lineage }))) return
   throw new Refusal('forbidden', {
     message: 'A key with daily or monthly limits cannot change the time zone that they count in.',
   })
@@ -90,7 +90,7 @@ export const updateWorkspace = async (tx: Tx, config: Config, principal: Princip
   requireOpen(workspace)
   if (input.time_zone !== undefined) await requireUnlimitedDays(tx, principal)
   const { at } = tx
-  const zone = input.time_zone === undefined ? {} : zoneChange(workspace, input.time_zone, at)
+  const zone = input.time_zone === undefined ? {} : plannedZone(workspace, input.time_zone, at)
   if ((input.name ?? workspace.name) === workspace.name && !('nextTimeZoneFrom' in zone)) return { workspace, member }
   // The zone determines when limits count anew.
   if ('nextTimeZoneFrom' in zone) requireFreshProof(principal, at)
@@ -123,10 +123,8 @@ export const unfreezeWorkspace = async (tx: Tx, config: Config, principal: Princ
   const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   if (workspace.suspendedAt) throw new Refusal('workspace_frozen', { message: 'An administrator suspended this workspace.' })
   if (!workspace.frozenAt) return { workspace, member }
-  const { at } = tx
-  updateRow(tx, workspaces, workspace, { frozenAt: null, freezeReason: null, updatedAt: at })
-  const before = { reason: workspace.freezeReason }
-  audit(tx, principal, 'workspace.unfreeze', { subject: workspace.id, before })
+  updateRow(tx, workspaces, workspace, { frozenAt: null, freezeReason: null, updatedAt: tx.at })
+  audit(tx, principal, 'workspace.unfreeze', { subject: workspace.id, before: { reason: workspace.freezeReason } })
   return { workspace: await publishWorkspaceStatusEvent(tx, config, workspace), member }
 }
 
@@ -134,7 +132,7 @@ export const unfreezeWorkspace = async (tx: Tx, config: Config, principal: Princ
 export const switchWorkspace = async (tx: Tx, principal: Principal, to: Uuid): Promise<WorkspaceMembership> => {
   // The second query starts only after the first has its lock.
   const [workspace, member] = await Promise.all([
-    first(tx, shareWorkspace, { id: to }),
+    first(tx, lockWorkspaceShared, { id: to }),
     findMembership(tx, to, principal.accountId),
   ])
   if (!workspace || !member) throw notFound('workspace_id')
@@ -147,7 +145,7 @@ export const switchWorkspace = async (tx: Tx, principal: Principal, to: Uuid): P
   return { workspace, member }
 }
 
-const lockOwned = prepare('workspaces.lock_owned', { accountId: 'uuid' }, (orm, param) =>
+const lockOwnedTeams = prepare('workspaces.lock_owned', { accountId: 'uuid' }, (orm, param) =>
   orm
     .select({ id: workspaces.id })
     .from(workspaces)
@@ -164,7 +162,7 @@ const lockOwned = prepare('workspaces.lock_owned', { accountId: 'uuid' }, (orm, 
 
 /** A team needs an owner: it has its own money, and somebody must be able to lift a freeze. */
 export const requireOtherOwners = async (tx: Tx, accountId: Uuid): Promise<void> => {
-  for (const { id } of await tx.run(lockOwned, { accountId })) {
+  for (const { id } of await tx.run(lockOwnedTeams, { accountId })) {
     const owners = await tx.run(activeOwners, { workspaceId: id })
     if (owners.every((owner) => owner.accountId === accountId))
       throw new Refusal('last_owner', {
@@ -181,8 +179,7 @@ const setSuspended =
     const workspace = found(await first(tx, lockWorkspace, { id }))
     if ((workspace.suspendedAt !== null) === suspended) return workspace
     if (!suspended) await refuseOwnAccount(tx, operator, workspace.balanceAccountId)
-    const { at } = tx
-    updateRow(tx, workspaces, { id }, { suspendedAt: suspended ? at : null, updatedAt: at })
+    updateRow(tx, workspaces, { id }, { suspendedAt: suspended ? tx.at : null, updatedAt: tx.at })
     audit(tx, operator, suspended ? 'admin.workspace_suspend' : 'admin.workspace_reinstate', {
       workspaceId: id,
       subject: id,

@@ -4,7 +4,7 @@ import type { Db } from '../../db/client.ts'
 import { type Balance, balanceIn, getBalances } from '../../ledger/ledger.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
-import { presentWorkspaceView, shownOf } from './present.ts'
+import { presentWorkspaceView, withState } from './present.ts'
 import type { MemberRecord, WorkspaceMembership } from './queries.ts'
 import type { WorkspaceView } from './schema.ts'
 
@@ -24,7 +24,7 @@ export const viewMemberships = async (
   const balances = holders.length > 0 ? await getBalances(db, holders) : new Map<Uuid, Balance>()
   return memberships.map(({ workspace, member }) => {
     const balance = seen.some((one) => one.workspace === workspace) ? balanceIn(balances, workspace.balanceAccountId) : null
-    return presentWorkspaceView({ workspace: shownOf(workspace), ...member, balance }, currency)
+    return presentWorkspaceView({ workspace: withState(workspace), ...member, balance }, currency)
   })
 }
 

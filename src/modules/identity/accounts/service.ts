@@ -10,10 +10,10 @@ import { type Balance, getBalance, openCustomerAccount } from '../../../ledger/l
 import { readFlow } from '../../../ledger/reports.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor, minor } from '../../../lib/money.ts'
-import { effectiveTimeZone, lastDaysIn, periodsAt } from '../../../policy/calendar.ts'
+import { effectiveTimeZone, lastDaysInZones, periodsAt } from '../../../policy/calendar.ts'
 import type { Parts } from '../../parts.ts'
 import type { OpenHolder } from '../../ports.ts'
-import { presentWorkspace, shownOf } from '../../workspaces/present.ts'
+import { presentWorkspace, withState } from '../../workspaces/present.ts'
 import { readZones, type WorkspaceRecord } from '../../workspaces/queries.ts'
 import { createPersonalWorkspace } from '../../workspaces/service.ts'
 import type { Account, HistorySummary } from '../schema.ts'
@@ -73,7 +73,7 @@ export const balanceEvents = (
     const balance = balances.get(account.id)
     if (!balance) return []
     const record = account.holderOfWorkspaceId ? { ...team, balanceAccountId: account.id, holderStatus: account.status } : null
-    return [balanceEvent({ account, team: record && shownOf(record as WorkspaceRecord) }, balance)]
+    return [balanceEvent({ account, team: record && withState(record as WorkspaceRecord) }, balance)]
   })
 }
 
@@ -87,7 +87,7 @@ export const summarizeHistory = async (
   count: number,
 ): Promise<z.output<typeof HistorySummary>> => {
   const at = deps.clock.now()
-  const { dates, starts } = lastDaysIn(await readZones(deps.db, workspace), at, count)
+  const { dates, starts } = lastDaysInZones(await readZones(deps.db, workspace), at, count)
   const ends = periodsAt(at, effectiveTimeZone(workspace, at)).dayResetsAt
   const flow = await readFlow(deps.db, holderId, { starts, ends, workspaceId })
   return {

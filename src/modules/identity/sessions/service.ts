@@ -18,7 +18,7 @@ import { daysAfter, earlier, isoTime, secondsAfter } from '../../../lib/clock.ts
 import { found, Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { isLimited } from '../../delegation/control-rules.ts'
-import { shareLineage } from '../../delegation/queries.ts'
+import { lockLineageShared } from '../../delegation/queries.ts'
 import { endOfSession, oldActs } from '../../session-acts.ts'
 import { Session } from '../schema.ts'
 
@@ -55,7 +55,7 @@ export const signInAuthorityRefusal = async (
 ): Promise<Refusal | null> => {
   if (grantFrozen) return new Refusal('grant_frozen')
   if (grant === null) return null
-  const lineage = await shareLineage(tx, grant.id)
+  const lineage = await lockLineageShared(tx, grant.id)
   const own = lineage.at(-1)
   if (own?.id !== grant.id || lineage.some((each) => grantLife(each, tx.at) !== 'active')) return new Refusal('invalid_token')
   if (!own.permissions.includes('account.manage'))

@@ -11,7 +11,7 @@ import { formatMinor, type Minor, minor } from '../../../lib/money.ts'
 import type { VerificationStatus } from '../../../lib/verification.ts'
 import { lostFact, type NamedLine, nameFacts, withNames } from '../../../policy/facts.ts'
 import { typicalAmount, unusualAmount } from '../../../policy/warnings.ts'
-import { lastPaidSql, toSamePayee } from '../../beneficiaries/payee-queries.ts'
+import { lastPaidSql, paidSamePayeeSql } from '../../beneficiaries/payee-queries.ts'
 import { presentVerification } from '../../beneficiaries/present.ts'
 import type { Parts } from '../../parts.ts'
 import { presentWarning } from '../../policies/present.ts'
@@ -30,7 +30,7 @@ const paidTo = prepareText<History>()(
      ${lastPaidSql({ payee: 'own', rail: 'key.rail', reference: 'key.account_reference', among: 'q.id <> all(key.without)' })} as "lastPaid"
    from payees own cross join lateral (
      select count(*)::int as "paymentsCount", max(earlier.completed_at) as "lastPaidAt" from payments earlier
-     where ${toSamePayee('earlier', 'key')} and earlier.status in ${paidPaymentsSql} and earlier.id <> all(key.without)) as paid
+     where ${paidSamePayeeSql('earlier', 'key')} and earlier.status in ${paidPaymentsSql} and earlier.id <> all(key.without)) as paid
    where own.id = key.payee_id and paid."paymentsCount" > 0`,
   'page',
   { maxSets: 64 },

@@ -19,7 +19,7 @@ import {
 } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import type { ZoneSchedule } from '../../../policy/calendar.ts'
-import { policiesOf, separatingPoliciesOf } from '../../../policy/scope-sql.ts'
+import { policiesForPayment, separatingPoliciesOf } from '../../../policy/scope-sql.ts'
 import { findBeneficiaries } from '../../beneficiaries/queries.ts'
 import { confirmByApproval } from '../../beneficiaries/service.ts'
 import { recordPasskeyUse } from '../../identity/passkeys/service.ts'
@@ -159,7 +159,7 @@ const readUncounted = statement('approvals.uncounted')`
   select ${roleSince('m')} + interval '24 hours' as "countsFrom", 'deciding' as act
    from members m join workspaces w on w.id = m.workspace_id
    where m.workspace_id = $1 and m.account_id = $2
-     and exists (select from payments p where p.id = any($4::uuid[]) and not ${countsUnder('m', 'w', policiesOf('p'), '$5::timestamptz')})
+     and exists (select from payments p where p.id = any($4::uuid[]) and not ${countsUnder('m', 'w', policiesForPayment('p'), '$5::timestamptz')})
    union all
    select ${roleSince('m', 'requesting')} + interval '24 hours', 'requesting'
    from members m join workspaces w on w.id = m.workspace_id
@@ -183,7 +183,7 @@ const requireTwoPeople = async (tx: Tx, record: LockedApproval, accountId: Uuid)
 /** The `case` avoids reading payments in the many workspaces whose policies name no approvers. */
 const readUnnamed = statement('approvals.unnamed')`
   select case when exists (select from spending_policies where workspace_id = $3 and archived_at is null and cardinality(approver_ids) > 0)
-     then exists (select from payments p cross join lateral ${policiesOf('p')} as s
+     then exists (select from payments p cross join lateral ${policiesForPayment('p')} as s
        where p.id = any($1::uuid[]) and cardinality(s.approver_ids) > 0 and $2::uuid <> all(s.approver_ids)) else false end as unnamed`
 
 /** Refuses an account that is not among the approvers named by a policy of the payment, or of any payment of the batch. */

@@ -27,7 +27,7 @@ import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor } from '../../../lib/money.ts'
 import { levelOf, nameFacts } from '../../../policy/facts.ts'
 import { namedApproversSql, policyApplies } from '../../../policy/scope-sql.ts'
-import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
+import { paidSamePayeeSql } from '../../beneficiaries/payee-queries.ts'
 import { withoutTrace } from '../../policies/present.ts'
 import { presentCreator } from '../../present-creator.ts'
 import type { BatchRow } from '../batch/queries.ts'
@@ -43,7 +43,7 @@ type DecisionRow = typeof approvalDecisions.$inferSelect & { voidedAt: Date | nu
 /** Whether a payment (of table `payments`) is the first to its payee. */
 export const firstPaymentSql = `not exists (
   select from payments earlier
-  where ${toSamePayee('earlier', 'payments')} and earlier.status in ${paidPaymentsSql} and earlier.id <> payments.id)`
+  where ${paidSamePayeeSql('earlier', 'payments')} and earlier.status in ${paidPaymentsSql} and earlier.id <> payments.id)`
 
 type InJson = Omit<DecisionRow, 'decidedAt' | 'voidedAt'> & { decidedAt: string; voidedAt: string | null }
 

@@ -9,7 +9,7 @@ import { hasAccounts, phoneRail } from '../../../lib/rail-names.ts'
 import type { Rails } from '../../../rails/rail.ts'
 import { ensureBeneficiaries, refusalOfDestination } from '../../beneficiaries/payee-service.ts'
 import type { CreateBeneficiary } from '../../beneficiaries/schema.ts'
-import type { Sealing } from '../../beneficiaries/service.ts'
+import type { CreationDeps } from '../../beneficiaries/service.ts'
 import type { BatchItem } from '../batch/schema.ts'
 import type { BatchRequest } from '../request.ts'
 import type { CreatePayment } from '../schema.ts'
@@ -208,7 +208,7 @@ const plainName = (name: string): string => name.slice(0, longestName).normalize
 /** All items with their beneficiaries. Creates missing beneficiaries. */
 export const nameItems = async (
   tx: Tx,
-  deps: Sealing,
+  deps: CreationDeps,
   principal: Principal,
   request: BatchRequest,
 ): Promise<{ items: KnownItem[]; faults: Fault[] }> => {

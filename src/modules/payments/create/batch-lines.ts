@@ -4,7 +4,7 @@ import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { assertPresent } from '../../../lib/lists.ts'
 import { isBeingChecked } from '../../beneficiaries/payee-queries.ts'
-import type { Sealing } from '../../beneficiaries/service.ts'
+import type { CreationDeps } from '../../beneficiaries/service.ts'
 import { presentWarning } from '../../policies/present.ts'
 import type { BatchLine } from '../approvals/message.ts'
 import { digestOf } from '../approvals/request.ts'
@@ -18,7 +18,7 @@ export type PayeeRow = typeof beneficiaries.$inferSelect
 
 /** An item as its approval shows it, and as the batch's Merkle tree binds it. */
 export const lineOf = (
-  deps: Sealing,
+  deps: CreationDeps,
   { payment, decision, lastAmountMinor }: Accepted,
   { payees, nonce, index }: { payees: ReadonlyMap<Uuid, PayeeRow>; nonce: string; index: number },
 ): { line: BatchLine; leaf: string } => {

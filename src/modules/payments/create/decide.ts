@@ -10,7 +10,7 @@ import type { Minor } from '../../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import { chargesFor, evaluate } from '../../../policy/evaluate.ts'
 import { packInputs } from '../../../policy/inputs.ts'
-import { withUnapproved } from '../../../policy/scope.ts'
+import { addUnapproved } from '../../../policy/scope.ts'
 import type { Charge, Decision, Evaluation, MandateSignatureStatus, PayeePast } from '../../../policy/types.ts'
 import type { Once } from '../../../queue/idempotency-keys.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
@@ -143,7 +143,7 @@ export const countAccepted = (
   const approvals = Math.max(decision.requiredApprovals, mandate ? 1 : 0)
   const family = familyDay(familyId, countedDay)
   const unapproved = { paymentType, rail, grantLineage: lineage, approvals, amountMinor }
-  state.unapproved.set(family, withUnapproved(state.unapproved.get(family) ?? [], unapproved))
+  state.unapproved.set(family, addUnapproved(state.unapproved.get(family) ?? [], unapproved))
   if (!mandate) return
   mandate.rules.spentMinor += amountMinor
   mandate.rules.paymentsMade += 1

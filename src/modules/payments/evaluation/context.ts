@@ -19,7 +19,7 @@ import type {
 } from '../../../policy/types.ts'
 import { typicalAmount } from '../../../policy/warnings.ts'
 import { payouts } from '../../../rails/definitions.ts'
-import { hasAccountsSql, lastPaidSql, samePayeeIds } from '../../beneficiaries/payee-queries.ts'
+import { hasAccountsSql, lastPaidSql, samePayeeIdsSql } from '../../beneficiaries/payee-queries.ts'
 import type { CreatePayment } from '../schema.ts'
 import { type BeneficiaryState, familyDay, type LockedState, type PaidTo, usageKey, type WorkspaceState } from './state.ts'
 
@@ -45,7 +45,7 @@ const pastStatement = statement('payments.past', 'record')`
    left join lateral (
      select p.id, p.created_at, bool_or(p.is_unknown) over () as is_unknown
      from unnest(case when ${hasAccountsSql('b.payment_rail')}
-       then ${samePayeeIds('own', 'r.reference')} else array[own.id] end) as payee(id)
+       then ${samePayeeIdsSql('own', 'r.reference')} else array[own.id] end) as payee(id)
      cross join lateral (
        (select p.id, p.created_at, false as is_unknown from payments p
         where p.payee_id = payee.id and ${looksTheSame('p')} and p.created_at > r.since

@@ -6,7 +6,7 @@ import { balanceAccountSql } from '../../../db/tables/workspaces.ts'
 import type { BalanceMove } from '../../../ledger/hours.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
-import { everyPayee, isInTotal, noGrant, policiesOf, totalStart } from '../../../policy/scope-sql.ts'
+import { everyPayee, isInTotal, noGrant, policiesForPayment, totalStart } from '../../../policy/scope-sql.ts'
 import type { Charge } from '../../../policy/types.ts'
 import type { PaymentRecord } from '../queries.ts'
 
@@ -26,7 +26,7 @@ const chargesSql = `
     from grants g cross join lateral unnest(g.ancestor_ids || g.id) as chain(id)
       cross join lateral (select id, total_seeded_at from grants where id = chain.id offset 0) as one where g.id = p.grant_id
     union all
-    select 'policy', s.id, ${isInTotal('s', 'p')} from ${policiesOf('p')} as s
+    select 'policy', s.id, ${isInTotal('s', 'p')} from ${policiesForPayment('p')} as s
     union all
     select 'mandate', p.mandate_id, true where p.mandate_id is not null) as s
   join lateral (values

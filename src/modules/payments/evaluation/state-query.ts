@@ -5,7 +5,7 @@ import { accounts } from '../../../db/tables/accounts.ts'
 import { balanceAccountSql } from '../../../db/tables/workspaces.ts'
 import { countedPaymentsSql, paidPaymentsSql } from '../../../db/transitions.ts'
 import { only } from '../../../lib/lists.ts'
-import { mayApplyTo, totalStart } from '../../../policy/scope-sql.ts'
+import { policiesForBeneficiaries, totalStart } from '../../../policy/scope-sql.ts'
 
 // Raw SQL: one query for any number of requests, in which each list is derived from the previous one. One plan serves lists of
 // any length, so `offset 0` forces a lookup per row: a join would read a small table whole, with the rows of every tenant.
@@ -39,7 +39,7 @@ const requestedPayees = `requested as materialized (
      select array(select distinct beneficiary.id from requested cross join lateral (
        select id from beneficiaries where payee_id = any(array[requested.payee_id, requested.paybill_id]
          || array(select id from payees where paybill_id = requested.payee_id and reference_key = any(${parameters.references}))) offset 0) as beneficiary) as ids),
-   applicable as materialized ${mayApplyTo('same_payee', parameters.workspaceIds)}`
+   applicable as materialized ${policiesForBeneficiaries('same_payee', parameters.workspaceIds)}`
 
 /** Members of workspace `w` who may decide its approvals. The policies that apply to a payment decide which of them count. */
 const approvers = jsonList(

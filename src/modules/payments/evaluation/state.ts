@@ -5,7 +5,7 @@ import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import type { RailName } from '../../../lib/rail-names.ts'
 import type { ZoneSchedule } from '../../../policy/calendar.ts'
-import type { Charge, GrantRules, PayeeFacts, Periods, PolicyRules, Unapproved } from '../../../policy/types.ts'
+import type { Charge, GrantRules, PayeeFacts, Periods, PolicyRules, UnapprovedAmount } from '../../../policy/types.ts'
 import type { AccountRecord } from '../../identity/accounts/queries.ts'
 import { readStateRow } from './state-query.ts'
 
@@ -59,7 +59,7 @@ export type LockedState = {
   policies: ReadonlyMap<Uuid, readonly PolicyState[]>
   usage: Map<string, Minor>
   /** Paid amounts by `familyDay` and number of approvals, for approval thresholds. Empty if no threshold may apply. */
-  unapproved: Map<string, readonly Unapproved[]>
+  unapproved: Map<string, readonly UnapprovedAmount[]>
   /** The first local date of each day and month whose usage was read. */
   periodStarts: ReadonlySet<string>
 }
@@ -83,7 +83,7 @@ type StateRow = {
   grants: GrantState[]
   policies: PolicyState[]
   usage: { subjectId: Uuid; period: string; periodStart: string; usedMinor: Minor }[]
-  unapproved: (Unapproved & { familyId: Uuid; day: string })[]
+  unapproved: (UnapprovedAmount & { familyId: Uuid; day: string })[]
 }
 
 /** Converts JSON strings to amounts and times in place. Name endings select them, because a list of names could miss a column. */
