@@ -3,7 +3,8 @@ import { balanceAccountsSql } from '../db/tables/workspaces.ts'
 import { paidPaymentsSql, releasedPaymentsSql } from '../db/transitions.ts'
 import { firstId } from '../lib/ids.ts'
 import { booksOf, providers } from '../lib/rail-names.ts'
-import { ever, hourOf, sumsSql } from './hours.ts'
+import { hourSumsSql } from './count-hours.ts'
+import { firstTimeSql, hourOf } from './hours.ts'
 import { totalsOf, trialBalance } from './reports.ts'
 
 const ends = 'select e.kind, e.pending_id from ledger_transfers e where e.pending_id is not null'
@@ -140,7 +141,7 @@ export const ledgerChecks: readonly Check[] = [
       /** Compares opening balances with sums of all earlier bookings. Reads every transfer, so it runs only in a full check. */
       'hourly totals and their opening balances equal the sums of bookings and payments': `
         with counted as (select * from counted_hours where $since = '-infinity'),
-        ${sumsSql(`'${ever.toISOString()}'::timestamptz`, '(select through from counted)')},
+        ${hourSumsSql(firstTimeSql, '(select through from counted)')},
         expected as (
           select * from sums
           union all

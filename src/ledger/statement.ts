@@ -10,20 +10,18 @@ import type { Minor } from '../lib/money.ts'
 import type { RailName } from '../lib/rail-names.ts'
 import {
   balanceSql,
-  bookedSql,
   bookingColumns,
+  bookingsSql,
   bookingType,
   countedSql,
-  idAhead,
-  idBehind,
+  hourTotalsSql,
   isBooking,
   isBookingType,
-  paidSql,
+  paymentOfBookingSql,
   periodSql,
-  storedSql,
+  signedAmount,
 } from './hours.ts'
-
-export { bookingTypes as statementTypes } from '../db/tables/ledger.ts'
+import { transferIds } from './id-bounds.ts'
 
 /** Bookings from `start`, inclusive, to `end`, exclusive. With a workspace, only those of its payments. */
 export type StatementOf = {
@@ -57,14 +55,14 @@ const entriesKey = {
 const summary = statement('ledger.statement_summary')`
   with ${periodSql('$2::timestamptz', '$3::timestamptz')},
    rows as materialized (
-     select l.* from edges e cross join lateral (select ${bookingColumns} from ${bookedSql('$1::uuid', 'e.begins', 'e.ends')}) as l limit ${maxRows + 1}),
+     select l.* from edges e cross join lateral (select ${bookingColumns} from ${bookingsSql('$1::uuid', 'e.begins', 'e.ends')}) as l limit ${maxRows + 1}),
    is_pending as materialized (select count(*) > ${maxRows} as pending from rows),
    moved as (
      select h.type, h.workspace_id, nullif(h.beneficiary_id, '${firstId}') as beneficiary_id, h.entries, h.came_in_minor as came_in, h.went_out_minor as went_out
-     from ${storedSql('$1::uuid')} where ${isBookingType('h')}
+     from ${hourTotalsSql('$1::uuid')} where ${isBookingType('h')}
      union all
      select ${bookingType('l')}, p.workspace_id, p.beneficiary_id, 1, greatest(l.amount_minor, 0), greatest(-l.amount_minor, 0)
-     from is_pending cross join rows l left join lateral ${paidSql('l')} as p on true
+     from is_pending cross join rows l left join lateral ${paymentOfBookingSql('l')} as p on true
      where not pending),
    period as materialized (
      select type, workspace_id, beneficiary_id, sum(entries) as entries, sum(came_in) as came_in, sum(went_out) as went_out
@@ -74,7 +72,7 @@ const summary = statement('ledger.statement_summary')`
      where beneficiary_id is not null and ($5::text = 'all' or workspace_id::text = $5::text)
      group by 1 order by 4 desc, 1 limit ${maxPayees})
    select ${balanceSql('$1::uuid', '$2::timestamptz')}::bigint as "openingMinor", ${balanceSql('$1::uuid', '$3::timestamptz')}::bigint as "closingMinor",
-     (select t.id from ${bookedSql('$1::uuid', '$2::timestamptz', '$3::timestamptz')} order by t.customer_account_id desc, t.id desc limit 1) as through,
+     (select t.id from ${bookingsSql('$1::uuid', '$2::timestamptz', '$3::timestamptz')} order by t.customer_account_id desc, t.id desc limit 1) as through,
      case when not pending then (select json_build_object('inMinor', coalesce(sum(came_in), 0)::text, 'outMinor', coalesce(sum(went_out), 0)::text,
        'byType', coalesce((select json_agg(row_to_json(t) order by t.type) from (
          select type, sum(entries)::int as entries, sum(came_in)::text as "inMinor", sum(went_out)::text as "outMinor"
@@ -96,7 +94,7 @@ const entries = prepareText<StatementEntry>()(
        case t.reference_type when 'payment' then p.provider_receipt end as provider_receipt, p.account_reference, p.narrative, p.metadata, p.initiator_account_id, p.grant_id, p.approval_id, p.batch_id, p.batch_index, p.idempotency_key, p.rail, p.purpose_code
      from ledger_transfers t left join payments p on t.reference_type in ('payment', 'fee') and p.id = t.reference_id
      where t.customer_account_id = any(array[key.account_id]) and ${isBooking} and t.created_at >= key.starts and t.created_at < key.ends and (key.workspace_id is null or p.workspace_id = key.workspace_id)
-       and (t.customer_account_id, t.id) > (key.account_id, coalesce(key.after, ${idBehind('key.account_id', 'key.starts')}))
+       and (t.customer_account_id, t.id) > (key.account_id, coalesce(key.after, ${transferIds.lowerBound('key.account_id', 'key.starts')}))
        and (t.customer_account_id, t.id) <= (key.account_id, key.through)
      order by t.customer_account_id, t.id limit key.take)
    select m.id, m.at, ${bookingType('m')} as type, m.amount_minor as "amountMinor", m.fee_minor as "feeMinor",
@@ -175,10 +173,10 @@ const balanceAfter = statement('ledger.balance_after')`
   with ${countedSql}
    select (${balanceSql('$1::uuid', '$5::timestamptz')}
      + coalesce((select sum(case when t.created_at >= $5 and t.id <= $4 then 1 when t.created_at < $5 and t.id > $4 then -1 else 0 end
-           * case when t.credit_account_id = t.customer_account_id then t.amount_minor else -t.amount_minor end)
+           * ${signedAmount})
          from ledger_transfers t where ${isBooking} and t.created_at >= $2::timestamptz and t.created_at < $3::timestamptz
-           and (t.customer_account_id, t.id) > ($1, ${idBehind('$1', '$5::timestamptz')})
-           and (t.customer_account_id, t.id) <= ($1, greatest($4::uuid, ${idAhead('$1', '$5::timestamptz')}))), 0))::bigint as minor`
+           and (t.customer_account_id, t.id) > ($1, ${transferIds.lowerBound('$1', '$5::timestamptz')})
+           and (t.customer_account_id, t.id) <= ($1, greatest($4::uuid, ${transferIds.upperBound('$1', '$5::timestamptz')}))), 0))::bigint as minor`
 
 export const bookedAt = async (db: Db, id: Uuid): Promise<Date> => found(await findTransfer(db, { id })).createdAt
 

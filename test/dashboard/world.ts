@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll } from 'vitest'
-import { countHours } from '../../src/ledger/hours.ts'
+import { countHours } from '../../src/ledger/count-hours.ts'
 import { createTestClock } from '../harness/clock.ts'
 import { newWallet } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'

@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { countHours } from '../../src/ledger/hours.ts'
+import { countHours } from '../../src/ledger/count-hours.ts'
 import { trialBalance } from '../../src/ledger/reports.ts'
 import { parseId } from '../../src/lib/ids.ts'
 import { requestBalances } from '../../src/modules/exceptions/reconciliation/balances.ts'

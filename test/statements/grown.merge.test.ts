@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { beforeAll, expect, test } from 'vitest'
-import { countHours, uncountedSince } from '../../src/ledger/hours.ts'
+import { countHours, uncountedSinceSql } from '../../src/ledger/count-hours.ts'
 import { parseId } from '../../src/lib/ids.ts'
 import { connected } from '../harness/connected.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
@@ -67,7 +67,7 @@ const grow = async (client: pg.Client) => {
 beforeAll(() => connected(service.database.url, grow), 120_000)
 
 const uncountedSeconds = async () => {
-  const [row] = await db.query<{ oldest: Date }>(uncountedSince)
+  const [row] = await db.query<{ oldest: Date }>(uncountedSinceSql)
   return (now.getTime() - (row?.oldest.getTime() ?? 0)) / 1_000
 }
 const timed = async <T>(work: () => Promise<T>) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { countHours } from '../../src/ledger/hours.ts'
+import { countHours } from '../../src/ledger/count-hours.ts'
 import { readFlow } from '../../src/ledger/reports.ts'
 import { listStatementEntries, readStatementSummary, type StatementOf } from '../../src/ledger/statement.ts'
 import { dateAfter } from '../../src/lib/clock.ts'

@@ -19,7 +19,7 @@ import {
   TimeOut,
   VisibleText,
 } from '../../http/wire.ts'
-import { historyTypes } from '../../ledger/reports.ts'
+import { historyTypes } from '../../ledger/history.ts'
 import { Funds } from '../workspaces/schema.ts'
 
 const Capability = z.enum(['active', 'disabled'])

@@ -6,7 +6,7 @@ import { approvals } from '../../db/tables/approvals.ts'
 import { paymentBatches } from '../../db/tables/payment-batches.ts'
 import { payments } from '../../db/tables/payments.ts'
 import type { Actor } from '../../events/audit.ts'
-import { type BalanceMove, moveMade } from '../../ledger/hours.ts'
+import { type BalanceMove, moveRequestedTotals } from '../../ledger/count-hours.ts'
 import { renewPayers } from './approvals/renew.ts'
 import { moveCounters } from './evaluation/counters.ts'
 
@@ -40,7 +40,7 @@ const moveStatements = [
 export const followToOwnBalance = async (tx: Tx, actor: Actor, move: BalanceMove): Promise<void> => {
   await moveCounters(tx, move)
   // Runs before the payments change accounts, because it selects their hourly totals by the old account.
-  await moveMade(tx, move)
+  await moveRequestedTotals(tx, move)
   for (const each of moveStatements) await tx.run(each, move)
   await renewPayers(tx, actor, move.workspaceId)
 }

@@ -2,7 +2,8 @@ import { balanceAccountsOf, type Principal } from '../../auth/principal.ts'
 import { type Database, statement } from '../../db/client.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import { paymentStatuses } from '../../db/transitions.ts'
-import { dayNumber, ever, inWorkspace, never, periodSql, storedSql } from '../../ledger/hours.ts'
+import { dayNumber, firstTime, hourTotalsSql, lastTime, periodSql } from '../../ledger/hours.ts'
+import { paymentIds } from '../../ledger/id-bounds.ts'
 import { formatMinor, type Minor, sumOf } from '../../lib/money.ts'
 import { lastDaysInZones } from '../../policy/calendar.ts'
 import type { Parts } from '../parts.ts'
@@ -16,8 +17,8 @@ type Scope = { workspace: Principal['workspace']; starts: readonly Date[] }
 type PaymentSum = { day: number | null; status: PaymentStatus; count: number; amountMinor: Minor }
 
 const between = (begins: string, ends: string): string => `p.created_at >= ${begins} and p.created_at < ${ends}
-  and (p.workspace_id, p.id) > ($2::uuid, ${inWorkspace.idBehind('$2::uuid', begins)})
-  and (p.workspace_id, p.id) < ($2::uuid, ${inWorkspace.idAhead('$2::uuid', ends)})`
+  and (p.workspace_id, p.id) > ($2::uuid, ${paymentIds.lowerBound('$2::uuid', begins)})
+  and (p.workspace_id, p.id) < ($2::uuid, ${paymentIds.upperBound('$2::uuid', ends)})`
 
 /**
  * Adds stored totals of whole hours and single payments of the partial hours. Most payments have succeeded, so succeeded ones are
@@ -26,7 +27,7 @@ const between = (begins: string, ends: string): string => `p.created_at >= ${beg
 const sums = statement('payments.sums')`
   with ${periodSql('$3::timestamptz', '$4::timestamptz', '$5')},
    all_payments as (
-     select ${dayNumber('h.hour', '$5')} as day, h.entries as payments, h.went_out_minor as minor from ${storedSql('any($1::uuid[])')}
+     select ${dayNumber('h.hour', '$5')} as day, h.entries as payments, h.went_out_minor as minor from ${hourTotalsSql('any($1::uuid[])')}
      where h.workspace_id = $2::uuid and h.type = 'made'
      union all
      select ${dayNumber('p.created_at', '$5')}, 1, p.amount_minor from edges e cross join lateral (
@@ -52,8 +53,8 @@ const sumHourlyTotals = async (
   { workspace, starts }: Scope,
   { createdAfter, createdBefore, statuses }: PaymentSearch,
 ): Promise<PaymentSum[]> => {
-  const begins = createdAfter ? new Date(createdAfter.getTime() + 1) : ever
-  const values = [balanceAccountsOf(workspace), workspace.id, begins, createdBefore ?? never, starts]
+  const begins = createdAfter ? new Date(createdAfter.getTime() + 1) : firstTime
+  const values = [balanceAccountsOf(workspace), workspace.id, begins, createdBefore ?? lastTime, starts]
   return (await db.query<PaymentSum>(sums, values)).filter(({ status }) => statuses?.includes(status) ?? true)
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { bookingTypes } from '../../db/tables/ledger.ts'
 import { PageQuery } from '../../http/pagination.ts'
 import { IdOut, MinorOut, RecordOut, RequestKeys, SignedMinorOut, TimeOut } from '../../http/wire.ts'
-import { statementTypes } from '../../ledger/statement.ts'
 import { railNames } from '../../lib/rail-names.ts'
 
 const LocalDate = z.iso
@@ -19,7 +19,7 @@ const Total = { in_minor: MinorOut, out_minor: MinorOut, entries: z.number().int
 
 const entry = {
   at: TimeOut,
-  type: z.enum(statementTypes).describe('`payment_return`: a payment that the rail sent back.'),
+  type: z.enum(bookingTypes).describe('`payment_return`: a payment that the rail sent back.'),
   payee: z.object({ id: IdOut('beneficiary'), display_name: z.string(), destination_mask: z.string() }).nullable(),
   payment_rail: z.enum(railNames).nullable(),
   purpose_code: z.string().nullable().describe('The ISO 20022 external purpose code of the payment; null if none.'),
@@ -58,7 +58,7 @@ export const Period = z.object({
       by_payee: z
         .array(z.object({ id: IdOut('beneficiary'), display_name: z.string(), ...Total }))
         .describe('The beneficiaries with the largest amounts, up to 1,000.'),
-      by_type: z.array(z.object({ type: z.enum(statementTypes), ...Total })),
+      by_type: z.array(z.object({ type: z.enum(bookingTypes), ...Total })),
     })
     .nullable(),
   totals_pending: z

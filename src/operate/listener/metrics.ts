@@ -6,7 +6,7 @@ import { pauseCauses } from '../../db/tables/rails.ts'
 import type { Feed } from '../../events/feed.ts'
 import { oldestUndelivered } from '../../events/read.ts'
 import type { App } from '../../http/app-type.ts'
-import { uncountedSince } from '../../ledger/hours.ts'
+import { uncountedSinceSql } from '../../ledger/count-hours.ts'
 import { shortages } from '../../lib/errors.ts'
 import { build } from '../../lib/version.ts'
 import type { Parts } from '../../modules/parts.ts'
@@ -103,7 +103,7 @@ const measure = statement('metrics.rows')`
      union all select 'approvals_open', '{}', count from open
      union all select 'approvals_open_oldest_seconds', '{}', ${agoSql('oldest')} from open
      union all select 'audit_unsealed_seconds', '{}', ${agoSql('(select at from unsealed)')}
-     union all select 'totals_lag_seconds', '{}', ${agoSql(`(${uncountedSince})`)}
+     union all select 'totals_lag_seconds', '{}', ${agoSql(`(${uncountedSinceSql})`)}
      union all select 'streams_open', '{}', count(*) from stream_places where renewed_at > clock_timestamp() - interval '1 minute'
      union all select 'key_age_seconds', json_build_object('ring', ring, 'key', key_id), ${agoSql('created_at')} from installation_keys
      union all select 'payment_wait_share', json_build_object('rail', rail), ${agoSql('since')} / $4::int from waiting

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { countHours } from '../../../src/ledger/hours.ts'
+import { countHours } from '../../../src/ledger/count-hours.ts'
 import { fund, newBeneficiary } from '../../harness/money.ts'
 import { createKey, signIn } from '../../harness/people.ts'
 import { newPerson } from '../../identity/sign-in/providers.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countHours } from '../../../src/ledger/hours.ts'
+import { countHours } from '../../../src/ledger/count-hours.ts'
 import { fund, newBeneficiary } from '../../harness/money.ts'
 import { createKey, signIn } from '../../harness/people.ts'
 import { takeScreenshots } from '../screenshots.ts'

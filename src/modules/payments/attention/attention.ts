@@ -6,7 +6,7 @@ import { namesSql } from '../../../db/tables/columns.ts'
 import { suspenseItems } from '../../../db/tables/rails.ts'
 import { countedPaymentStatuses } from '../../../db/transitions.ts'
 import { presenter } from '../../../http/presenter.ts'
-import { inWorkspace } from '../../../ledger/hours.ts'
+import { paymentIds } from '../../../ledger/id-bounds.ts'
 import { daysAfter, lastDays } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor, type Minor } from '../../../lib/money.ts'
@@ -81,7 +81,7 @@ const repeated = prepareText<Repeated>()(
   `with newest as (
      select p.id, p.payee_id, p.beneficiary_id, p.amount_minor, p.initiator_account_id, p.grant_id, p.status, p.created_at
      from payments p where p.workspace_id = any(array[key.workspace])
-       and (p.workspace_id, p.id) > (key.workspace, ${inWorkspace.idBehind('key.workspace', 'key.since')})
+       and (p.workspace_id, p.id) > (key.workspace, ${paymentIds.lowerBound('key.workspace', 'key.since')})
      order by p.workspace_id desc, p.id desc limit ${maxRead}),
    counted as (
      select n.*, count(*) over alike as within, first_value(created_at) over alike as first_at from newest n
