@@ -102,16 +102,15 @@ export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
     drain: async (): Promise<number> => {
       let count = 0
       const failed = new Map<WorkerRunner, unknown>()
-      const drained = (runner: WorkerRunner): Promise<number> =>
-        runner.drain().catch((error: unknown) => {
-          failed.set(runner, error)
-          return 0
-        })
       for (let more = true; more; ) {
-        let round = 0
-        for (const runner of all()) if (!failed.has(runner)) round += await drained(runner)
-        count += round
-        more = round > 0
+        const before = count
+        for (const runner of all().filter((each) => !failed.has(each)))
+          try {
+            count += await runner.drain()
+          } catch (error) {
+            failed.set(runner, error)
+          }
+        more = count > before
       }
       for (const error of failed.values()) throw error
       return count

@@ -1,7 +1,7 @@
 import { type Database, statement } from '../db/client.ts'
 import type { Statement } from '../db/statement.ts'
 import { firstId, type Uuid } from '../lib/ids.ts'
-import type { Wanted } from './worker.ts'
+import type { Wanted } from './claiming.ts'
 
 /** `tenant`, `due`: a table's columns, or expressions. The table has an index on both, and one on `due` alone. */
 type Queue = { table: string; tenant: string; due: string }
