@@ -349,7 +349,7 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'a statement that is not closed gives money back',
     file: 'src/modules/exceptions/reconciliation/outcome-offers.ts',
-    find: 'if (!isClosed(ours, lines, book)) return null',
+    find: 'if (!coversTime(ours, lines, statement)) return null',
     replace: '',
     suite: 'test/reconciliation/reconcile.test.ts',
   },
@@ -558,7 +558,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'what was recorded and not sent when writes were lost is sent again',
-    file: 'src/modules/exceptions/pauses-service.ts',
+    file: 'src/modules/exceptions/losses-service.ts',
     find: "not in ('not_sent', 'recorded')",
     replace: "not in ('not_sent')",
     suite: 'test/rails-flows/declared-losses.test.ts',

@@ -7,6 +7,7 @@ const balances = {
   file: 'src/modules/exceptions/reconciliation/balances.ts',
   suite: 'test/reconciliation/reconcile.test.ts',
 } as const
+const balanceRules = { ...balances, file: 'src/modules/exceptions/reconciliation/compare-balance.ts' } as const
 const movements = {
   file: 'src/modules/exceptions/reconciliation/movements-service.ts',
   suite: 'test/reconciliation/reconcile.test.ts',
@@ -132,21 +133,21 @@ export const receiptMutants: readonly Mutant[] = [
   },
   {
     bug: 'a settlement of charges counts as charges given back',
-    ...balances,
+    ...balanceRules,
     find: "sumOf(movements.filter(({ kind }) => kind !== 'bank_transfer'))",
     replace: '0n',
   },
   {
     bug: "a transfer to the bank counts as the provider's charges",
-    ...balances,
+    ...balanceRules,
     find: "sumOf(movements.filter(({ kind }) => kind !== 'bank_transfer'))",
     replace: 'sumOf(movements)',
   },
   {
     bug: 'a comparison does not know the movements that were named',
     ...balances,
-    find: 'expected(known, look, sumOf(movements))',
-    replace: 'expected(known, look, 0n)',
+    find: 'expectedMoney(baseline, reading, sumOf(movements))',
+    replace: 'expectedMoney(baseline, reading, 0n)',
   },
   {
     bug: 'a named movement explains every comparison that follows',
@@ -156,14 +157,14 @@ export const receiptMutants: readonly Mutant[] = [
   },
   {
     bug: 'unexplained money is counted as charges',
-    ...balances,
-    find: '(known.chargesMinor === null && chargesMinor < 0n ? chargesMinor : 0n)',
+    ...balanceRules,
+    find: '(baseline.chargesMinor === null && chargesMinor < 0n ? chargesMinor : 0n)',
     replace: '(chargesMinor < 0n ? chargesMinor : 0n)',
   },
   {
     bug: 'the charges that an earlier release had summed up are a difference',
-    ...balances,
-    find: '(known.chargesMinor === null && chargesMinor < 0n ? chargesMinor : 0n)',
+    ...balanceRules,
+    find: '(baseline.chargesMinor === null && chargesMinor < 0n ? chargesMinor : 0n)',
     replace: '0n',
   },
   {

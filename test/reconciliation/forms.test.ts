@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AnyRail } from '../../src/lib/rail-names.ts'
 import { textOfFile } from '../../src/lib/table-file.ts'
-import type { Booked } from '../../src/modules/exceptions/reconciliation/outcome-offers.ts'
+import type { Booked } from '../../src/modules/exceptions/reconciliation/booking-index.ts'
 import { match } from '../../src/modules/exceptions/reconciliation/rules.ts'
 import { readStatement } from '../harness/read-statement.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Booked } from '../../src/modules/exceptions/reconciliation/outcome-offers.ts'
+import type { Booked } from '../../src/modules/exceptions/reconciliation/booking-index.ts'
 import { match } from '../../src/modules/exceptions/reconciliation/rules.ts'
 import { readStatement } from '../harness/read-statement.ts'
 

@@ -6,7 +6,7 @@ import { chargeOf } from '../../src/dev/sandbox/daraja/tariff.ts'
 import { scenarioFor } from '../../src/dev/sandbox/scenario.ts'
 import { memoryStore } from '../../src/dev/sandbox/store.ts'
 import type { AnyRail } from '../../src/lib/rail-names.ts'
-import type { Booked } from '../../src/modules/exceptions/reconciliation/outcome-offers.ts'
+import type { Booked } from '../../src/modules/exceptions/reconciliation/booking-index.ts'
 import { match } from '../../src/modules/exceptions/reconciliation/rules.ts'
 import { readStatement } from '../harness/read-statement.ts'
 

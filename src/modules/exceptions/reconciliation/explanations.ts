@@ -1,6 +1,6 @@
 import { displayAmount, type Minor } from '../../../lib/money.ts'
 import { nairobiDate } from '../../../rails/fields.ts'
-import type { Booked } from './outcome-offers.ts'
+import type { Booked } from './booking-index.ts'
 import type { StatementLine } from './statement-rules.ts'
 
 const statementDifferences = [

@@ -12,6 +12,7 @@ import { recordListedDeposits } from '../../deposits/deposit.ts'
 import { type Operator, timerOperator } from '../../operators.ts'
 import type { Parts } from '../../parts.ts'
 import { type Period, readBooked } from './booked.ts'
+import type { Booked } from './booking-index.ts'
 import {
   alreadyReconciled,
   type Comparison,
@@ -23,8 +24,8 @@ import {
 } from './differences.ts'
 import { takeEvidence } from './evidence-service.ts'
 import { lockProvider, withoutNamed } from './movements-service.ts'
-import type { Book, Booked } from './outcome-offers.ts'
-import { isUndoing, type Match, match, withMatched, withoutEffect } from './rules.ts'
+import type { WholeStatement } from './outcome-offers.ts'
+import { isReversal, type Match, match, withMatched, withoutEffect } from './rules.ts'
 import { readInChunks, type Statement, type StatementLine, type StatementSettings, squeezed } from './statement-rules.ts'
 
 /** Bookings this long outside a statement's period are compared too, because completions reach us late. */
@@ -37,7 +38,7 @@ type Compared = Pick<Comparison, 'provider' | 'source' | 'account' | 'content'> 
   period: Period
   /** Only for the provider's own list: lines that it has just outside the period. */
   listedOutside?: readonly StatementLine[]
-  book?: Book
+  whole?: WholeStatement
 }
 
 const widened = ({ start, end }: Period): Period => ({
@@ -45,25 +46,11 @@ const widened = ({ start, end }: Period): Period => ({
   end: new Date(end.getTime() + edgeMs),
 })
 
-/** All texts of a line that may be one of our receipts. */
-const receiptsOf = ({ receipt, linked, words = [] }: StatementLine): readonly string[] =>
-  [receipt, linked, ...words].flatMap((name) => name ?? [])
-
-const namesOf = (lines: readonly StatementLine[]): ReadonlySet<string> =>
-  new Set(lines.flatMap((line) => receiptsOf(line).map(receiptKey).concat(line.references)))
-
 /** A line with only a date covers its whole day. If the day has not ended, it covers only the start of the day. */
 const periodOf = (lines: readonly StatementLine[], now: Date) => {
   const ends = lines.map(({ at, until = at }) => (until <= now ? until : at).getTime())
   return { start: new Date(Math.min(...lines.map(({ at }) => at.getTime()))), end: new Date(Math.max(...ends)) }
 }
-
-export const reconcileStatement = async (
-  deps: Parts,
-  operator: Operator,
-  { source, text }: { source: string; text: string },
-): Promise<ReconciliationRecord> =>
-  reconcileLines(deps, operator, { ...(await readWhole(deps, text, 'file')), source, content: text })
 
 /** Null if the statement does not name its account, or if no rail of its provider is configured. */
 const railsBy = ({ numbers }: Pick<Rails, 'numbers'>, { provider, heading }: Statement, path: string) => {
@@ -96,7 +83,7 @@ const readWhole = async ({ rails, config, clock }: Reading, text: string, path: 
       .flatMap((part) => part ?? [])
       .join(', ')
       .slice(0, 120) || null
-  return { provider, account, rails: railsOf(provider), lines, period, book: { ...read, rails: railsBy(rails, read, path) } }
+  return { provider, account, rails: railsOf(provider), lines, period, whole: { ...read, rails: railsBy(rails, read, path) } }
 }
 
 /** Called before the transaction, because reading takes several turns of the event loop. */
@@ -105,42 +92,39 @@ export const readUpload = async (
   { source, statement: text }: { source: string; statement: string },
 ): Promise<Compared> => ({ ...(await readWhole(deps, text, 'statement')), source, content: `uploaded ${text}` })
 
-/** Only reports differences, because the uploader may have written the file. `reconcile` may compare the same content again. */
-export const reportStatement = async (
-  tx: Tx,
-  deps: Pick<Parts, 'config' | 'orderNames' | 'rails'>,
-  operator: Operator,
-  statement: Compared,
-): Promise<ReconciliationRecord> => {
-  const comparison = await compareLines(tx, deps, statement)
-  const differences = comparison.result.differences.map(withoutEffect)
-  const report = { ...comparison, result: { ...comparison.result, differences }, report: true }
-  return recordComparison(tx, operator, report)
-}
+/** All texts of a line that may be one of our receipts. */
+const receiptsOf = ({ receipt, linked, words = [] }: StatementLine): readonly string[] =>
+  [receipt, linked, ...words].flatMap((name) => name ?? [])
 
-const reconcileLines = async (deps: Parts, operator: Operator, statement: Compared): Promise<ReconciliationRecord> => {
-  // Records deposits whose notifications were lost, so that these are no differences. Lines without a receipt, as in a bank's own
-  // statement, are left out, because such a deposit could be booked twice. So are lines that undo another transaction.
-  const { lines } = await withoutNamed(deps.db, statement.provider, statement.lines)
-  const receipted = lines.flatMap(({ receipt, ...line }) =>
-    receipt === null || isUndoing({ receipt, ...line }) ? [] : [{ ...line, receipt }],
-  )
-  const isList = statement.listedOutside !== undefined
-  await recordListedDeposits(deps, statement.provider, receipted, isList ? 'list' : 'statement')
-  const earlier = await findSameContent(deps.db, statement)
-  if (earlier) {
-    if ((await takeEvidence(deps, operator, earlier)) === 0) throw alreadyReconciled()
-    return earlier
-  }
-  const run = await inTx(deps.db, async (tx) => {
-    // A person who records a movement waits, so that no line of it is booked as unexplained.
-    await lockProvider(tx, statement.provider)
-    return recordComparison(tx, operator, await compareLines(tx, deps, statement))
-  })
-  if (isList && run.totals.unproven !== undefined)
-    deps.alerts.raise('reconciliation_difference', { subject: 'reconciliation', id: run.id, code: 'nothing_listed' })
-  await takeEvidence(deps, operator, run)
-  return run
+const namesOf = (lines: readonly StatementLine[]): ReadonlySet<string> =>
+  new Set(lines.flatMap((line) => receiptsOf(line).map(receiptKey).concat(line.references)))
+
+const counted = (count: number): string => (count === 1 ? 'one payment' : `${count} payments`)
+
+/** Returns why the statement proves nothing about some unknown payments, or undefined if it covers them all. */
+const unprovenBy = (
+  { numbers }: Pick<Rails, 'numbers'>,
+  booked: readonly Booked[],
+  { differences }: Match,
+  { rails, heading }: WholeStatement,
+): string | undefined => {
+  const shown = new Set(differences.map(({ subject }) => subject?.id))
+  const silent = booked.filter(({ id, status }) => status === 'unknown' && !shown.has(id))
+  if (silent.length === 0) return undefined
+  const about = `It says nothing about ${counted(silent.length)} of unknown outcome`
+  if (rails === null)
+    return `${about}: it does not name the account that it is of, so that what it does not list proves nothing. Export it with the lines above its columns.`
+  const others = silent.filter(({ rail }) => !rails.has(rail))
+  const paidFrom = [...new Set(others.flatMap(({ rail }) => numbers[rail] ?? []))].join(', ')
+  const reasons = [
+    ...(others.length > 0
+      ? [`${counted(others.length)} left by another account than ${heading.number}: import the statement of ${paidFrom}`]
+      : []),
+    ...(others.length < silent.length
+      ? [`${counted(silent.length - others.length)} left at a time that it does not cover, or covers for less than three hours`]
+      : []),
+  ]
+  return `${about}: ${reasons.join('; ')}.`
 }
 
 const compareLines = async (
@@ -148,7 +132,7 @@ const compareLines = async (
   deps: Pick<Parts, 'config' | 'orderNames' | 'rails'>,
   statement: Compared,
 ): Promise<Comparison> => {
-  const { rails, listedOutside, book, period } = statement
+  const { rails, listedOutside, whole, period } = statement
   const { lines, named } = await withoutNamed(db, statement.provider, statement.lines)
   const references = lines.flatMap((line) => line.references)
   // M-PESA lists the order's name, from which the name of its first send derives.
@@ -168,7 +152,7 @@ const compareLines = async (
     return receipt === null ? [{ ...ours, isOutside: true as const }] : []
   })
   const inPeriod = ofPeriod.filter(({ isOutside }) => !isOutside)
-  const result = withMatched(match(lines, ofPeriod, deps.config.CURRENCY, book), named)
+  const result = withMatched(match(lines, ofPeriod, deps.config.CURRENCY, whole), named)
   const feesMinor = inPeriod.reduce((sum, { status, feeMinor }) => (isPaid(status) ? sum + feeMinor : sum), 0n)
   // An empty list proves nothing against our books, because the account may not be registered for the list.
   if (statement.lines.length === 0 && result.differences.length > 0) {
@@ -181,37 +165,54 @@ const compareLines = async (
       feesMinor,
     }
   }
-  const unproven = book && unprovenBy(deps.rails, ofPeriod, result, book)
+  const unproven = whole && unprovenBy(deps.rails, ofPeriod, result, whole)
   const count = statement.lines.length - result.charges.lines
   return { ...statement, lines: count, result, feesMinor, ...(unproven && { totals: { unproven } }) }
 }
 
-const counted = (count: number): string => (count === 1 ? 'one payment' : `${count} payments`)
+const reconcileLines = async (deps: Parts, operator: Operator, statement: Compared): Promise<ReconciliationRecord> => {
+  // Records deposits whose notifications were lost, so that these are no differences. Lines without a receipt, as in a bank's own
+  // statement, are left out, because such a deposit could be booked twice. So are lines that undo another transaction.
+  const { lines } = await withoutNamed(deps.db, statement.provider, statement.lines)
+  const receipted = lines.flatMap(({ receipt, ...line }) =>
+    receipt === null || isReversal({ receipt, ...line }) ? [] : [{ ...line, receipt }],
+  )
+  const isList = statement.listedOutside !== undefined
+  await recordListedDeposits(deps, statement.provider, receipted, isList ? 'list' : 'statement')
+  const earlier = await findSameContent(deps.db, statement)
+  if (earlier) {
+    if ((await takeEvidence(deps, operator, earlier)) === 0) throw alreadyReconciled()
+    return earlier
+  }
+  const run = await inTx(deps.db, async (tx) => {
+    // A person who records a movement waits, so that no line of it is booked as unexplained.
+    await lockProvider(tx, statement.provider)
+    return recordComparison(tx, operator, await compareLines(tx, deps, statement))
+  })
+  if (isList && run.totals.unproven !== undefined)
+    deps.alerts.raise('reconciliation_difference', { subject: 'reconciliation', id: run.id, code: 'nothing_listed' })
+  await takeEvidence(deps, operator, run)
+  return run
+}
 
-/** Returns why the statement proves nothing about some unknown payments, or undefined if it covers them all. */
-const unprovenBy = (
-  { numbers }: Pick<Rails, 'numbers'>,
-  booked: readonly Booked[],
-  { differences }: Match,
-  { rails, heading }: Book,
-): string | undefined => {
-  const shown = new Set(differences.map(({ subject }) => subject?.id))
-  const silent = booked.filter(({ id, status }) => status === 'unknown' && !shown.has(id))
-  if (silent.length === 0) return undefined
-  const about = `It says nothing about ${counted(silent.length)} of unknown outcome`
-  if (rails === null)
-    return `${about}: it does not name the account that it is of, so that what it does not list proves nothing. Export it with the lines above its columns.`
-  const others = silent.filter(({ rail }) => !rails.has(rail))
-  const paidFrom = [...new Set(others.flatMap(({ rail }) => numbers[rail] ?? []))].join(', ')
-  const reasons = [
-    ...(others.length > 0
-      ? [`${counted(others.length)} left by another account than ${heading.number}: import the statement of ${paidFrom}`]
-      : []),
-    ...(others.length < silent.length
-      ? [`${counted(silent.length - others.length)} left at a time that it does not cover, or covers for less than three hours`]
-      : []),
-  ]
-  return `${about}: ${reasons.join('; ')}.`
+export const reconcileStatement = async (
+  deps: Parts,
+  operator: Operator,
+  { source, text }: { source: string; text: string },
+): Promise<ReconciliationRecord> =>
+  reconcileLines(deps, operator, { ...(await readWhole(deps, text, 'file')), source, content: text })
+
+/** Only reports differences, because the uploader may have written the file. `reconcile` may compare the same content again. */
+export const reportStatement = async (
+  tx: Tx,
+  deps: Pick<Parts, 'config' | 'orderNames' | 'rails'>,
+  operator: Operator,
+  statement: Compared,
+): Promise<ReconciliationRecord> => {
+  const comparison = await compareLines(tx, deps, statement)
+  const differences = comparison.result.differences.map(withoutEffect)
+  const report = { ...comparison, result: { ...comparison.result, differences }, report: true }
+  return recordComparison(tx, operator, report)
 }
 
 const settledAfterMs = 3 * 3_600_000

@@ -5,7 +5,16 @@ import { definitions } from '../../../rails/definitions.ts'
 import type { Movement } from '../../../rails/rail.ts'
 import { providerLabels } from '../../../rails/texts.ts'
 import { type Direction, knownAmounts, knownTimes, readDirection, readMarked, readSpan, spansIn } from './statement-cells.ts'
-import { type Column, findBank, findForm, type Layout, type OwnTitles, rowsLookedAt, titlesProblem } from './statement-titles.ts'
+import {
+  type Column,
+  findBank,
+  findForm,
+  type Layout,
+  normalized,
+  type OwnTitles,
+  rowsLookedAt,
+  titlesProblem,
+} from './statement-titles.ts'
 
 /**
  * `until`: the end of the day, if the line states no time. `party`: masked. `account`: the account at a paybill. `linked`: the
@@ -44,8 +53,6 @@ export type StatementSettings = { CURRENCY: string; STATEMENT_COLUMNS?: OwnTitle
 /** Rejects the whole statement: a partial reading would show differences that do not exist. */
 class Unreadable extends Error {}
 
-const plain = (text: string): string => text.trim().toLowerCase().replace(/\s+/g, ' ')
-
 /** Reads only the text before the payee ("Business Payment Charge to …"): a payee's name does not make a payment a charge. */
 const isChargeText = (details: string): boolean => {
   const [head = ''] = details.trim().split(/\s(?:to|from|via|by|of)\s|[-:;,(.]/i, 1)
@@ -58,7 +65,7 @@ const readHeading = (rows: readonly Row[], { heading }: Form): Statement['headin
     cells.flatMap((cell, index) => {
       const [label = '', ...rest] = cell.split(':')
       const value = rest.join(':').trim() || (cells.slice(index + 1).find((next) => next.trim() !== '') ?? '')
-      return label.trim() === '' ? [] : [{ label: plain(label), value: value.trim() }]
+      return label.trim() === '' ? [] : [{ label: normalized(label), value: value.trim() }]
     }),
   )
   const valuesOf = (labels: readonly string[]) => said.flatMap(({ label, value }) => (labels.includes(label) ? [value] : []))
@@ -187,7 +194,7 @@ function* readTable(rows: readonly Row[], table: Table): Generator<void, Pick<St
   }
   for (const [index, row] of rows.entries()) {
     if (index % chunkSize === 0) yield
-    const status = plain(cell(row, 'status'))
+    const status = normalized(cell(row, 'status'))
     const isDone = status === '' || form.completed.includes(status)
     try {
       const line = readLine(row, table, signs)
@@ -236,7 +243,8 @@ export function* readInChunks(
   const cell: Cell = (row, column) => textAt(row, layout.places[column] ?? -1)
   const textsOf = (row: Row) => layout.texts.map((column) => textAt(row, column))
   const table: Table = { ...layout, cell, textsOf, form, columns: header.cells.length, currency }
-  const isHeader = ({ cells }: Row) => header.cells.every((title, column) => plain(cells[column] ?? '') === plain(title))
+  const isHeader = ({ cells }: Row) =>
+    header.cells.every((title, column) => normalized(cells[column] ?? '') === normalized(title))
   const below = rows.slice(index + 1).filter((row) => !isHeader(row) && !isFooter(row, table))
   try {
     return {

@@ -14,11 +14,12 @@ export type Layout = {
 
 export type OwnTitles = { readonly [column in BankColumn]?: readonly string[] | undefined }
 
-const plain = (text: string): string => text.trim().toLowerCase().replace(/\s+/g, ' ')
+/** Text for comparison with titles, labels and statuses. */
+export const normalized = (text: string): string => text.trim().toLowerCase().replace(/\s+/g, ' ')
 
 /** Finds the columns of a provider's own export by the provider's names. */
 export const findForm = ({ columns }: StatementForm, { cells }: Row): Layout | undefined => {
-  const header = cells.map(plain)
+  const header = cells.map(normalized)
   const at = (names: readonly string[]) => header.findIndex((name) => names.includes(name))
   const { texts, ...named } = columns
   const places = Object.fromEntries(Object.entries(named).map(([column, names]) => [column, at(names)]))
