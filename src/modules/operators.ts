@@ -20,6 +20,9 @@ export const shellOperator = (user: string): Operator => ({
 /** The operator of acts that the service performs on its own. */
 export const timerOperator: Operator = { accountId: null, way: 'timer', origin: null }
 
+/** The operator of acts that follow from a provider's notification. */
+export const deliveryOperator: Operator = { accountId: null, way: 'rail:delivery', origin: null }
+
 /** An operator's name in a record: an account's id, `shell:` and the user's name, or `timer`. */
 export const nameOfOperator = (operator: Operator): string =>
   operator.accountId === null ? (operator.origin?.userAgent ?? operator.way) : formatId('account', operator.accountId)

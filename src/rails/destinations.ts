@@ -2,6 +2,7 @@ import { readDepositCode } from '../lib/deposit-code.ts'
 import { mobileProblem, parseKenyanMobile } from '../lib/phone.ts'
 import { compactNumber } from '../lib/text.ts'
 import type { DestinationProblem, ReadDestination } from './definition.ts'
+import { shortcodeForm } from './fields.ts'
 
 export const problem = (path: DestinationProblem['path'], message: string): { problem: DestinationProblem } => ({
   problem: { path, message },
@@ -20,7 +21,7 @@ export const readMobile = (text: string) => parseKenyanMobile(text) ?? problem('
 
 export const readShortcode = (text: string) => {
   const compact = compactNumber(text)
-  return /^\d{5,7}$/.test(compact) ? compact : problem('destination', 'must be a paybill or till number of 5 to 7 digits')
+  return shortcodeForm.test(compact) ? compact : problem('destination', 'must be a paybill or till number of 5 to 7 digits')
 }
 
 export const readBankAccount = (text: string) => {

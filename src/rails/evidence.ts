@@ -11,7 +11,7 @@ export const refusedByProvider = (code: string, message: string): Refused => ({
   ...failure('provider_refused', code, message),
 })
 
-export const reportedName = (text: string | undefined): string | undefined => personName(withoutNumber(text ?? '')) ?? undefined
+const reportedName = (text: string | undefined): string | undefined => personName(withoutNumber(text ?? '')) ?? undefined
 
 /** `providerStatus`: the provider's own status of the payment, if any. */
 export const unknown = (code: string, message: string, providerStatus?: string): Evidence => ({
@@ -20,7 +20,7 @@ export const unknown = (code: string, message: string, providerStatus?: string):
   message,
   ...(providerStatus !== undefined && providerStatus !== '' && { providerStatus }),
 })
-export const unreadablePayment = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message, moved: true })
+const unreadablePayment = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message, moved: true })
 
 export const noReference: ProviderReference = { request: null, conversation: null }
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { markWaitingUnknown, resumeRail } from '../../src/modules/exceptions/pauses-service.ts'
+import { markWaitingUnknown } from '../../src/modules/exceptions/losses-service.ts'
+import { resumeRail } from '../../src/modules/exceptions/pauses-service.ts'
 import { newBeneficiary } from '../harness/money.ts'
 import { approve, bank, type LossScene, operator, paybill, phone, startLossScene } from './loss-scene.ts'
 import { alerts, deliver, movementsTo, ordersTo, pass } from './scene.ts'

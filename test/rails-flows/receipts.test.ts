@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { formatId, newId } from '../../src/lib/ids.ts'
-import { depositUrls, registerAtEmulator } from '../../src/modules/deposits/receive.ts'
+import { depositUrls, registerAtEmulator } from '../../src/modules/deposits/registration.ts'
 import { reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { claimEarlierReceipts } from '../../src/modules/suspense/earlier-receipts-service.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { formatId, parseId, type Uuid } from '../../src/lib/ids.ts'
-import { registerAtEmulator } from '../../src/modules/deposits/receive.ts'
+import { registerAtEmulator } from '../../src/modules/deposits/registration.ts'
 import { startAdministered } from '../admin/administrators.ts'
 import type { Answer, Client, Json } from '../harness/client.ts'
 import { createMandate, mandateTerms, sendMandate, signedMandate } from '../harness/mandates.ts'

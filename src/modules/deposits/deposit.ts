@@ -14,14 +14,13 @@ import { collectionRail, type DepositRail, depositRailOf, type Provider, provide
 import { receiptForms, receiptKey } from '../../lib/text.ts'
 import type { DepositNotification, Movement } from '../../rails/rail.ts'
 import { sweepOf } from '../for-each-row.ts'
-import { getHolderOf } from '../identity/accounts/queries.ts'
-import type { Operator } from '../operators.ts'
+import { deliveryOperator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
 import { applyEvidence, lockAttempt } from '../sending/evidence.ts'
 import { alertOfOtherAmount, claimReceipts, findReceiptHolders, type Holder, mayTakeOver } from '../suspense/receipts-service.ts'
 import { recordSuspense } from '../suspense/service.ts'
 import { credit } from '../topups/outcome.ts'
-import { lockTopupWithAccount, type TopupRecord } from '../topups/queries.ts'
+import { isCreditable, lockTopupWithAccount, type TopupRecord } from '../topups/queries.ts'
 
 type DepositRecord = typeof deposits.$inferSelect
 
@@ -76,8 +75,6 @@ const toSuspense = async (
   endDeposit(tx, id, { state: 'suspense', suspenseId })
 }
 
-const byDelivery: Operator = { accountId: null, origin: null, way: 'rail:delivery' }
-
 /** Records a second amount under one receipt for a person, without booking it. Undefined if it is equal or already recorded. */
 const keepOtherAmount = async (
   tx: Tx,
@@ -112,7 +109,7 @@ const settle = async (tx: Tx, id: Uuid): Promise<void> => {
   const [holder] = await findReceiptHolders(tx, [{ ...name, except: id }])
   const deposit = await lockDeposit(tx, { id })
   if (deposit?.state !== 'received') return
-  const isOpen = topup !== undefined && (await getHolderOf(tx, topup.workspaceId)).status !== 'closed'
+  const isOpen = topup !== undefined && (await isCreditable(tx, topup))
   const { receipt, amountMinor } = deposit
   const owner = { kind: 'deposit', id } as const
   if (holder && !(isOpen && mayTakeOver(holder, { owner, amountMinor }))) return endTaken(tx, deposit, holder)
@@ -120,7 +117,7 @@ const settle = async (tx: Tx, id: Uuid): Promise<void> => {
   const credits = { accountId: topup.accountId, topupId: topup.id }
   const taken = (await claimReceipts(tx, [{ ...name, owner, amountMinor, credits }])).get(id)
   if (taken) return endTaken(tx, deposit, taken)
-  await credit(tx, { topup, actor: byDelivery }, { receipt, amountMinor, reference: { type: 'deposit', id } })
+  await credit(tx, { topup, actor: deliveryOperator }, { receipt, amountMinor, reference: { type: 'deposit', id } })
   endDeposit(tx, id, { state: 'credited', topupId: topup.id, ...(holder && { suspenseId: holder.id }) })
 }
 

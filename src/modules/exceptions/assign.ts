@@ -17,16 +17,8 @@ import { type Operator, refuseOwnAccount } from '../operators.ts'
 import { lockPaymentWithAccount, type PaymentRecord } from '../payments/queries.ts'
 import { settlePayments } from '../payments/settle.ts'
 import { balanceNamed, mayDecideAlone, refuseClosed } from '../suspense/adjustment-service.ts'
-import {
-  bookItem,
-  endAssigned,
-  findReceiptHolders,
-  leaveSuspense,
-  receiptOfItem,
-  receiptTaken,
-  type SuspenseRecord,
-  writeClaims,
-} from '../suspense/receipts-service.ts'
+import { bookItem, endAssigned, leaveSuspense, type SuspenseRecord } from '../suspense/items-service.ts'
+import { findReceiptHolders, receiptOfItem, receiptTaken, writeClaims } from '../suspense/receipts-service.ts'
 import type { AssignSuspense, EnterAmount } from '../suspense/schema.ts'
 import { findSuspense, getSuspense, openSuspense, type SuspenseView } from '../suspense/service.ts'
 import { credit } from '../topups/outcome.ts'

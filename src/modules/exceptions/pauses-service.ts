@@ -1,26 +1,19 @@
-import { and, desc, eq, isNull, lte, ne, sql } from 'drizzle-orm'
-import { type Database, type Db, inTx, statement, type Tx } from '../../db/client.ts'
-import type { LossCause } from '../../db/loss-detection.ts'
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import type { Db, Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { insertOnce, prepareWrite, updateRow } from '../../db/prepare-write.ts'
-import { endSendLogs } from '../../db/send-logs.ts'
-import { payments, railAttempts } from '../../db/tables/payments.ts'
+import { insertOnce, prepareWrite } from '../../db/prepare-write.ts'
 import { railPauses, writeLosses } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
-import { secondsAfter } from '../../lib/clock.ts'
 import { notFound, Refusal } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import { fieldsOf } from '../../lib/lists.ts'
-import { type Provider, type SendingRail, sendingRails } from '../../lib/rail-names.ts'
-import { nameOfOperator, type Operator, timerOperator } from '../operators.ts'
-import type { Parts } from '../parts.ts'
-import { railsThatMayPayTwice, sentBeforeLoss } from '../payments/lost-writes.ts'
-import { lockPaymentWithAccount } from '../payments/queries.ts'
-import { settlePayments } from '../payments/settle.ts'
+import type { SendingRail } from '../../lib/rail-names.ts'
+import { nameOfOperator, type Operator } from '../operators.ts'
 
 export type RailPause = typeof railPauses.$inferSelect
 
-const all = prepare('rail_pauses.all', {}, (orm) => orm.select().from(railPauses).orderBy(railPauses.rail, railPauses.cause))
+const allPauses = prepare('rail_pauses.all', {}, (orm) =>
+  orm.select().from(railPauses).orderBy(railPauses.rail, railPauses.cause),
+)
 const removePause = prepareWrite('rail_pauses.remove', { rail: 'text' }, (orm, param) =>
   orm
     .delete(railPauses)
@@ -28,7 +21,7 @@ const removePause = prepareWrite('rail_pauses.remove', { rail: 'text' }, (orm, p
     .returning({ rail: railPauses.rail }),
 )
 
-export const listPauses = (db: Db): Promise<RailPause[]> => db.run(all, {})
+export const listPauses = (db: Db): Promise<RailPause[]> => db.run(allPauses, {})
 
 export const pauseRail = async (
   tx: Tx,
@@ -37,17 +30,14 @@ export const pauseRail = async (
   reason: string,
   cause: RailPause['cause'] = 'operator',
 ): Promise<boolean> => {
-  const { at } = tx
-  const pause = { rail, cause, reason, pausedBy: nameOfOperator(operator), pausedAt: at }
+  const pause = { rail, cause, reason, pausedBy: nameOfOperator(operator), pausedAt: tx.at }
   const added = await insertOnce(tx, railPauses, pause)
   if (added) audit(tx, operator, 'admin.pause_rail', { subject: newId(), after: { rail, cause, reason } })
   return added
 }
 
-const restored = 'restored from a backup: reconcile first'
-
 /** Ends the losses once no rail is paused (for this reason). One statement, so that a loss declared meanwhile stays open. */
-const closeLosses = prepareWrite('write_losses.close', { at: 'timestamptz', by: 'text', reason: 'text?' }, (orm, param) =>
+export const closeLosses = prepareWrite('write_losses.close', { at: 'timestamptz', by: 'text', reason: 'text?' }, (orm, param) =>
   orm
     .update(writeLosses)
     .set({ endedAt: param.at, endedBy: param.by })
@@ -66,155 +56,9 @@ const closeLosses = prepareWrite('write_losses.close', { at: 'timestamptz', by: 
 export const resumeRail = async (tx: Tx, operator: Operator, rail: SendingRail): Promise<void> => {
   const removed = await tx.run(removePause, { rail })
   if (removed.length === 0) {
-    const loss = (await listPauses(tx)).find((pause) => pause.rail === rail)
-    throw loss ? new Refusal('conflict', { message: `The rail is stopped: ${loss.reason}.` }) : notFound()
+    const ofService = (await listPauses(tx)).find((pause) => pause.rail === rail)
+    throw ofService ? new Refusal('conflict', { message: `The rail is stopped: ${ofService.reason}.` }) : notFound()
   }
   audit(tx, operator, 'admin.resume_rail', { subject: newId(), after: { rail, cause: 'operator' } })
   await tx.run(closeLosses, { at: tx.at, by: nameOfOperator(operator) })
-}
-
-/** Records a loss: payments requested before this time count as possibly sent. */
-const noteLoss = (tx: Tx, operator: Operator): Promise<boolean> =>
-  insertOnce(tx, writeLosses, { noticedAt: tx.at, noticedBy: nameOfOperator(operator) })
-
-const waitingPayments = prepare('restore.waiting_payments', { until: 'timestamptz?', rails: 'text[]' }, 'pool', (orm, param) =>
-  orm
-    .select({ id: payments.id })
-    .from(payments)
-    .where(
-      and(
-        sql`${payments.status} = 'processing'`,
-        sql`${payments.rail} = any(${param.rails})`,
-        param.until && lte(payments.updatedAt, param.until),
-        sql`not exists (select from ${railAttempts} where ${railAttempts.subjectId} = ${payments.id}
-            and ${railAttempts.state} not in ('not_sent', 'recorded'))`,
-      ),
-    )
-    .limit(200),
-)
-
-/** An operator who repeats a command does so within hours. */
-const repeatedWithinHours = 24
-
-const newestLoss = prepare('write_losses.newest', {}, (orm) =>
-  orm.select().from(writeLosses).orderBy(desc(writeLosses.noticedAt)).limit(1),
-)
-
-/** The end of a loss must not be taken for a restore: repeating the command that ended it would pause the rails again. */
-const refuseRepetition = async (tx: Tx): Promise<void> => {
-  const [loss] = await tx.run(newestLoss, {})
-  if (!loss?.endedAt || loss.endedAt < secondsAfter(tx.at, -repeatedWithinHours * 3600)) return
-  throw new Refusal('conflict', {
-    message: `If this database was restored, add --again yes: it pauses all rails and makes waiting payments unknown. Otherwise there is nothing to do: ${loss.endedBy} ended the loss of ${loss.noticedAt.toISOString()} at ${loss.endedAt.toISOString()}, and the rails are resumed.`,
-  })
-}
-
-/**
- * After a restore, pauses all rails and makes waiting payments `unknown`: they may have been sent since, so none is resent.
- * `again`: even if a loss ended a short time ago.
- */
-export const markWaitingUnknown = async (
-  db: Database,
-  operator: Operator,
-  { again = false }: { again?: boolean } = {},
-): Promise<{ unknown: number }> => {
-  await inTx(db, async (tx) => {
-    if (!again) await refuseRepetition(tx)
-    for (const rail of sendingRails) await pauseRail(tx, operator, rail, restored)
-    await noteLoss(tx, operator)
-    await tx.run(endSendLogs, {})
-  })
-  return { unknown: await makeWaitingUnknown(db, operator, null, sendingRails) }
-}
-
-const reconcileFirst = 'reconcile, then run npm run admin -- after-restore'
-const losses = {
-  lost_writes: {
-    alert: 'database_lost_writes',
-    reason: `the database lost writes that it had committed: ${reconcileFirst}`,
-    railsOf: async () => sendingRails,
-  },
-  unknown_sender: {
-    alert: 'unknown_sender',
-    reason: `payments are under way that an unknown process sent, so this may be a copy of the database: ${reconcileFirst}`,
-    railsOf: railsThatMayPayTwice,
-  },
-} as const satisfies Record<LossCause, unknown>
-
-/**
- * Every process that detects the loss declares it, so that the death of one leaves no step undone. Only the first declaration
- * raises the alert. Payments whose sending was permitted after the first declaration (`at`) keep waiting.
- */
-export const declareLoss = async ({ db, alerts, rails: adapters }: Pick<Parts, 'alerts' | 'db' | 'rails'>, cause: LossCause) => {
-  const { alert, reason, railsOf } = losses[cause]
-  const { isFirst, at, rails } = await inTx(db, async (tx) => {
-    const rails = await railsOf(tx, adapters)
-    let added = false
-    for (const rail of rails) added = (await pauseRail(tx, timerOperator, rail, reason, cause)) || added
-    if (added) await noteLoss(tx, timerOperator)
-    const times = (await listPauses(tx)).flatMap((pause) => (pause.cause === cause ? [pause.pausedAt.getTime()] : []))
-    return { isFirst: added, rails, at: times.length === 0 ? tx.at : new Date(Math.min(...times)) }
-  })
-  if (isFirst) alerts.raise(alert, { subject: 'database', id: 'rails' })
-  await makeWaitingUnknown(db, timerOperator, at, rails)
-}
-
-const endLoss = prepareWrite('restore.end_loss', {}, (orm) =>
-  orm.delete(railPauses).where(ne(railPauses.cause, 'operator')).returning({ rail: railPauses.rail, cause: railPauses.cause }),
-)
-
-/** A statement without an account number counts only if its provider has a single account. */
-const notComparedSinceLoss = statement('restore.not_compared')`
-  select p.provider, p.number from unnest($1::text[], $2::text[]) as p(provider, number) where not exists (
-     select from reconciliations r where r.provider = p.provider and r.requested_by like 'shell:%'
-       and r.created_at >= (select max(noticed_at) from write_losses where ended_at is null)
-       and (p.number is null or replace(split_part(r.account, ',', 1), ' ', '') = replace(p.number, ' ', '')
-         or (r.account is null and (select count(*) from unnest($1::text[]) as o(provider) where o.provider = p.provider) = 1)))
-     and exists (select from rail_pauses where cause <> 'operator')`
-
-/** `number`: the number of a paying account at its provider. Null: any account of the provider. */
-export type PayingAccount = { provider: Provider; number: string | null }
-
-/**
- * `notCompared`: accounts without a statement compared since the loss. If there are any, a reason is required; the audit log
- * records both. A lost payment that its client repeats is found only while its statement line is in suspense.
- */
-export const resumeAfterLoss = (db: Database, operator: Operator, accounts: readonly PayingAccount[], reason?: string) =>
-  inTx(db, async (tx) => {
-    const without = await tx.query<PayingAccount>(notComparedSinceLoss, fieldsOf(accounts, 'provider', 'number'))
-    const notCompared = without.map(({ provider, number }) => (number === null ? provider : `${provider} ${number}`))
-    if (notCompared.length > 0 && reason === undefined)
-      throw new Refusal('conflict', {
-        message: `No statement of ${notCompared.join(', ')} was compared since the loss. A payment that was lost, and is asked for again, may be paid twice. Compare it (npm run admin -- reconcile <file>), or say why not with --reason.`,
-      })
-    const ended = await tx.run(endLoss, {})
-    if (ended.length > 0) await tx.run(closeLosses, { at: tx.at, by: nameOfOperator(operator), reason: restored })
-    for (const { rail, cause } of ended)
-      audit(tx, operator, 'admin.resume_rail', {
-        subject: newId(),
-        after: { rail, cause, not_compared: notCompared, ...(reason !== undefined && { reason }) },
-      })
-    return { resumed: [...new Set(ended.map(({ rail }) => rail))], notCompared }
-  })
-
-const makeWaitingUnknown = async (
-  db: Database,
-  operator: Operator,
-  until: Date | null,
-  rails: readonly SendingRail[],
-): Promise<number> => {
-  let unknown = 0
-  for (let more = true; more; ) {
-    const waiting = await db.run(waitingPayments, { until, rails })
-    for (const { id } of waiting) {
-      await inTx(db, async (tx) => {
-        const payment = await lockPaymentWithAccount(tx, id)
-        await settlePayments(tx, [{ payment, evidence: sentBeforeLoss, source: { kind: 'operator', actor: operator } }])
-        updateRow(tx, payments, { id }, { dispatchDueAt: null })
-      })
-      unknown += 1
-    }
-    more = waiting.length > 0
-  }
-  return unknown
 }

@@ -26,14 +26,9 @@ import {
 } from '../suspense/adjustment-service.ts'
 import { Adjustment, CreateAdjustment, FindAdjustments } from '../suspense/schema.ts'
 import { reasoned } from '../workspaces/schema.ts'
-import {
-  listDifferences,
-  listReconciliations,
-  presentDifference,
-  presentReconciliation,
-  resolveDifference,
-} from './reconciliation/differences.ts'
+import { listDifferences, listReconciliations, presentDifference, presentReconciliation } from './reconciliation/differences.ts'
 import { listMovements, nameMovement, presentMovement } from './reconciliation/movements-service.ts'
+import { resolveDifference } from './reconciliation/resolve-difference.ts'
 import {
   FindDifferences,
   NameMovement,

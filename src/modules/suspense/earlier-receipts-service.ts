@@ -1,9 +1,9 @@
 import { type Database, inTx, statement } from '../../db/client.ts'
 import { upsertRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
+import type { Statement } from '../../db/statement.ts'
 import { verifyPoints } from '../../db/tables/rails.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { daysAfter } from '../../lib/clock.ts'
+import { type Clock, daysAfter } from '../../lib/clock.ts'
 import { firstId, firstIdAt, type Uuid } from '../../lib/ids.ts'
 import { raiseProviderAlert } from './provider-alerts-service.ts'
 import { type ReceiptClaim, readEarlierHolders, writeClaims } from './receipts-service.ts'
@@ -35,15 +35,14 @@ const pages = Object.fromEntries(
          where c.owner_id = s.id and c.direction = s.direction and c.receipt_key = upper(s.receipt)) = 0 as due
        from (${sources[kind]}) as s order by s.id`,
   ]),
-)
+) as Record<Kind, Statement>
 
 type Row = { id: Uuid; rail: string; direction: ReceiptClaim['direction']; receipt: string; amountMinor: bigint; due: boolean }
 
 /** If two rows have the same receipt, neither claims it, and a person is alerted. */
-const claimPage = (db: Database, kind: Kind, behind: Uuid): Promise<Uuid | undefined> =>
+const claimPage = (db: Database, kind: Kind, after: Uuid): Promise<Uuid | undefined> =>
   inTx(db, async (tx) => {
-    const page = pages[kind]
-    const rows = page ? await tx.query<Row>(page, [behind]) : []
+    const rows = await tx.query<Row>(pages[kind], [after])
     const claims = rows.filter(({ due }) => due).map((row): ReceiptClaim => ({ ...row, owner: { kind, id: row.id } }))
     const held = await readEarlierHolders(tx, claims)
     for (const [index, { rail, receipt, amountMinor, owner }] of claims.entries())
@@ -73,11 +72,11 @@ export const claimEarlierReceipts = async ({ db, clock }: { db: Database; clock:
   for (const kind of kinds) {
     const name = `receipts.${kind}`
     const began = clock.now()
-    let behind = (await findPoint(db, { name }))?.through
-    for (let next: Uuid | undefined = behind ?? firstId; next !== undefined; ) {
+    let after = (await findPoint(db, { name }))?.through
+    for (let next: Uuid | undefined = after ?? firstId; next !== undefined; ) {
       next = await claimPage(db, kind, next)
-      behind = next ?? firstIdAt(daysAfter(began, -2))
-      const point = { name, through: behind, totals: {}, at: clock.now() }
+      after = next ?? firstIdAt(daysAfter(began, -2))
+      const point = { name, through: after, totals: {}, at: clock.now() }
       await upsertRow(db, verifyPoints, point, { key: [verifyPoints.name], replaced: ['through', 'at'] })
     }
   }

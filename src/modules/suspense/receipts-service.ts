@@ -1,19 +1,16 @@
 import { statement, type Tx } from '../../db/client.ts'
 import { insertRows, updateRow } from '../../db/prepare-write.ts'
-import { selectRow } from '../../db/select-rows.ts'
 import { receiptClaims, type receiptDirections, type receiptOwnerKinds, suspenseItems } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
-import { type SystemTransfer, transferWithin } from '../../ledger/ledger.ts'
 import { conflict, type Refusal } from '../../lib/errors.ts'
-import { formatId, newId, type Uuid } from '../../lib/ids.ts'
+import { formatId, type Uuid } from '../../lib/ids.ts'
 import { fieldsOf } from '../../lib/lists.ts'
 import type { Minor } from '../../lib/money.ts'
 import { allRails, booksOf, providerOf, providers } from '../../lib/rail-names.ts'
 import { receiptKey } from '../../lib/text.ts'
-import { nameBalances, nameOfOperator, type Operator } from '../operators.ts'
+import { deliveryOperator, nameOfOperator } from '../operators.ts'
+import { endAssigned, leaveSuspense, lockItem, noProposal, type SuspenseRecord } from './items-service.ts'
 import { raiseProviderAlert } from './provider-alerts-service.ts'
-
-export type SuspenseRecord = typeof suspenseItems.$inferSelect
 
 /** A receipt names one transaction of a provider. A payout, a deposit and a payout's return may have the same receipt. */
 export type ReceiptName = { rail: string; direction: (typeof receiptDirections)[number]; receipt: string }
@@ -131,76 +128,17 @@ export const findReceiptHolders = async (
 export const mayTakeOver = (holder: Holder, { owner, amountMinor }: Pick<ReceiptClaim, 'owner' | 'amountMinor'>): boolean =>
   holder.kind === 'suspense' && holder.isOpen && owner.kind !== 'suspense' && holder.amountMinor === amountMinor
 
-type Item = Pick<SuspenseRecord, 'id' | 'direction' | 'amountMinor'>
-
-/** The transfer of an item's money into suspense, or back to its source. `other`: the account to use instead of the source. */
-export const transferOf = (
-  { id, direction, amountMinor }: Item,
-  { transferId, leaves = false, memo, other }: { transferId: Uuid; leaves?: boolean; memo: string; other?: 'adjustments' },
-): SystemTransfer => {
-  const clearing = other ?? (direction === 'in' ? 'topup_clearing' : 'rail_clearing')
-  const [debit, credit] = (direction === 'in') === leaves ? (['suspense', clearing] as const) : ([clearing, 'suspense'] as const)
-  return { id: transferId, debit, credit, amountMinor: amountMinor ?? 0n, reference: { type: 'suspense', id }, memo }
-}
-
-/** Books an item whose amount became known later. The caller has locked the item and claimed its receipt. */
-export const bookItem = async (
-  tx: Tx,
-  item: Item & Pick<SuspenseRecord, 'providerReceipt' | 'reason'> & { transferId: Uuid; amountMinor: Minor },
-): Promise<void> => {
-  const { id, amountMinor, providerReceipt, transferId, reason } = item
-  await transferWithin(tx, [transferOf(item, { transferId, memo: reason })])
-  updateRow(tx, suspenseItems, { id }, { amountMinor, providerReceipt, transferId })
-}
-
-/** Moves a resolved item's money to its adjustment, or back to its source. */
-export const leaveSuspense = async (
-  tx: Tx,
-  item: Item & Pick<SuspenseRecord, 'transferId'>,
-  outcome: NonNullable<SuspenseRecord['outcome']>,
-): Promise<void> => {
-  if (item.transferId === null || item.amountMinor === null) return
-  const other = outcome === 'adjusted' ? { other: 'adjustments' as const } : {}
-  await transferWithin(tx, [transferOf(item, { transferId: newId(), leaves: true, memo: outcome, ...other })])
-}
-
-/** Clears a proposal unless two people decided: a decision by one person counts toward that person's daily limit. */
-export const noProposal = { proposedOutcome: null, proposedBy: null }
-
-/** Ends an item whose money the caller has moved to an account. */
-export const endAssigned = async (
-  tx: Tx,
-  operator: Operator,
-  { id }: Pick<SuspenseRecord, 'id'>,
-  { accountId, topupId, note }: { accountId: Uuid; topupId: Uuid | null; note: string },
-): Promise<void> => {
-  const resolved = { resolvedBy: nameOfOperator(operator), resolvedAt: tx.at, ...noProposal }
-  updateRow(tx, suspenseItems, { id }, { outcome: 'assigned', note, ...resolved })
-  const name = (await nameBalances(tx, [accountId]))(accountId)
-  const after = {
-    account_id: formatId('account', name.accountId),
-    workspace_id: name.workspaceId && formatId('workspace', name.workspaceId),
-    topup_id: topupId && formatId('topup', topupId),
-    note,
-  }
-  audit(tx, operator, 'admin.assign_suspense', { subject: id, after })
-}
-
-const byDelivery: Operator = { accountId: null, origin: null, way: 'rail:delivery' }
-
-export const lockItem = selectRow('suspense.lock', suspenseItems, ['id'], { lock: 'update' })
-
 /** Returns the money to its source, where the receipt's new holder books it. False if a person already ended the item. */
 const endItem = async (tx: Tx, { id }: Holder, { owner, credits }: ReceiptClaim): Promise<boolean> => {
   const item = await lockItem(tx, { id })
   if (!item || item.resolvedAt !== null) return false
   await leaveSuspense(tx, item, credits ? 'assigned' : 'explained')
-  if (credits) await endAssigned(tx, byDelivery, item, { ...credits, note: 'The provider named whose money it is.' })
+  if (credits) await endAssigned(tx, deliveryOperator, item, { ...credits, note: 'The provider named whose money it is.' })
   else {
     const note = `It was booked: ${owner.kind === 'payment' ? formatId('payment', owner.id) : owner.kind}.`
-    const resolved = { resolvedBy: nameOfOperator(byDelivery), resolvedAt: tx.at, ...noProposal }
+    const resolved = { resolvedBy: nameOfOperator(deliveryOperator), resolvedAt: tx.at, ...noProposal }
     updateRow(tx, suspenseItems, { id }, { outcome: 'explained', note, ...resolved })
-    audit(tx, byDelivery, 'admin.resolve_suspense', { subject: id, after: { outcome: 'explained', note } })
+    audit(tx, deliveryOperator, 'admin.resolve_suspense', { subject: id, after: { outcome: 'explained', note } })
   }
   return true
 }
@@ -262,16 +200,13 @@ export const claimReceipts = async (tx: Tx, claims: readonly ReceiptClaim[]): Pr
 }
 
 /** The name of a suspense item's receipt. Undefined if the item books nothing or has no receipt. */
-export const receiptOfItem = ({
-  rail,
-  direction,
-  subjectKind,
-  providerReceipt,
-  transferId,
-}: Pick<SuspenseRecord, 'rail' | 'direction' | 'subjectKind' | 'providerReceipt' | 'transferId'>): ReceiptName | undefined =>
-  providerReceipt === null || transferId === null
-    ? undefined
-    : { rail, direction: direction === 'in' && subjectKind === 'payment' ? 'return' : direction, receipt: providerReceipt }
+export const receiptOfItem = (
+  item: Pick<SuspenseRecord, 'rail' | 'direction' | 'subjectKind' | 'providerReceipt' | 'transferId'>,
+): ReceiptName | undefined => {
+  const { rail, direction, subjectKind, providerReceipt: receipt, transferId } = item
+  if (receipt === null || transferId === null) return undefined
+  return { rail, direction: direction === 'in' && subjectKind === 'payment' ? 'return' : direction, receipt }
+}
 
 /** A refusal that names the receipt's holder. */
 export const receiptTaken = (receipt: string | null, { kind, id }: Holder): Refusal =>

@@ -19,17 +19,13 @@ import type { Evidence } from '../../rails/rail.ts'
 import { alertAfterCommit } from '../alerts.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
 import { isAgreed } from './adjustment-service.ts'
+import { leaveSuspense, lockItem, noProposal, type SuspenseRecord, transferOf } from './items-service.ts'
 import {
   alertOfOtherAmount,
   findReceiptHolders,
-  leaveSuspense,
-  lockItem,
-  noProposal,
   type ReceiptName,
   receiptOfItem,
   receiptTaken,
-  type SuspenseRecord,
-  transferOf,
   writeClaims,
 } from './receipts-service.ts'
 import { presentSubject, type ResolveSuspense, SuspenseItem } from './schema.ts'

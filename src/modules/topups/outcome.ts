@@ -17,8 +17,9 @@ import { actorOf, type EvidenceSource, type SettlementVerdict } from '../attempt
 import { sweepOf } from '../for-each-row.ts'
 import { getHolderOf } from '../identity/accounts/queries.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
+import { timerOperator } from '../operators.ts'
 import { claimReceipts } from '../suspense/receipts-service.ts'
-import { lockTopupWithAccount, type TopupRecord } from './queries.ts'
+import { isCreditable, lockTopupWithAccount, type TopupRecord } from './queries.ts'
 import { Topup } from './schema.ts'
 
 const shown = presenter(Topup)
@@ -155,7 +156,7 @@ export const settleTopup = async (
   const receipt = success?.receipt ?? null
   const judged = verdictOn(topup, evidence, false)
   const isCredit = judged === 'applied' && success !== null && topup.status !== 'succeeded'
-  const free = isCredit && (await getHolderOf(tx, topup.workspaceId)).status === 'closed' ? 'account_closed' : judged
+  const free = isCredit && !(await isCreditable(tx, topup)) ? 'account_closed' : judged
   // A success owns its first receipt, whatever amount the report states.
   const isItsOwn =
     free === 'applied' || (free === 'contradiction' && topup.status === 'succeeded' && topup.providerReceipt === null)
@@ -167,13 +168,11 @@ export const settleTopup = async (
   return { verdict, topup: isOther ? await noteOtherAmount(tx, step, came) : topup }
 }
 
-const timer = { accountId: null, origin: null, way: 'timer' } as const
-
 const expire = async (tx: Tx, id: Uuid): Promise<void> => {
   const topup = await lockTopupWithAccount(tx, id)
   if (topup.status !== 'pending') return
   const change = { status: 'expired', completedAt: tx.at } as const
-  await write(tx, { topup, actor: timer }, change, { after: { status: 'expired' } })
+  await write(tx, { topup, actor: timerOperator }, change, { after: { status: 'expired' } })
 }
 
 /** Expires top-ups. A later success is still credited. A top-up with money in suspense waits for a person. */

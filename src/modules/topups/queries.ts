@@ -1,12 +1,13 @@
 import { eq, sql } from 'drizzle-orm'
 import { lockAccounts } from '../../db/account-lock.ts'
-import type { Tx } from '../../db/client.ts'
+import type { Db, Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { selectAmong, selectRow } from '../../db/select-rows.ts'
 import { topups } from '../../db/tables/topups.ts'
 import { balanceAccountSql, workspaces } from '../../db/tables/workspaces.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
+import { getHolderOf } from '../identity/accounts/queries.ts'
 
 export type TopupRecord = typeof topups.$inferSelect
 
@@ -23,6 +24,10 @@ const readHolders = prepare('topups.holders', { ids: 'uuid[]' }, (orm, param) =>
     .innerJoin(workspaces, eq(workspaces.id, topups.workspaceId))
     .where(sql`${topups.id} = any(${param.ids})`),
 )
+
+/** Whether the top-up's balance can be credited. */
+export const isCreditable = async (db: Db, { workspaceId }: TopupRecord): Promise<boolean> =>
+  (await getHolderOf(db, workspaceId)).status !== 'closed'
 
 /** The only way to lock top-ups. Locks each one's account and, if its workspace was separated since, the account it credits. */
 export const lockTopupsWithAccounts = async (tx: Tx, ids: readonly Uuid[]): Promise<TopupRecord[]> => {

@@ -64,6 +64,5 @@ export const sendTopupAt = (tx: Tx, topup: TopupRecord, due: Date): void => {
 export const prepareTopups = async (tx: Tx, deps: SendParts, ids: readonly Uuid[]): Promise<Outgoing[]> => {
   const { at } = tx
   const [found] = await Promise.all([tx.run(due, { ids, at }), tx.run(leaveQueue, { ids, now: at })])
-  const isLate = (topup: TopupRecord) => at >= topup.expiresAt
-  return found.filter(({ topup }) => !isLate(topup)).map(({ topup, earlier }) => outgoingOf(deps, topup, earlier))
+  return found.filter(({ topup }) => at < topup.expiresAt).map(({ topup, earlier }) => outgoingOf(deps, topup, earlier))
 }

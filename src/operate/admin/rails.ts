@@ -5,15 +5,11 @@ import { inTx, type Tx } from '../../db/client.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
 import { depositRails, railNames, type SendingRail, sendingRails } from '../../lib/rail-names.ts'
 import { textOfFile } from '../../lib/table-file.ts'
-import { checkRegistrations, registerDeposits } from '../../modules/deposits/receive.ts'
+import { checkRegistrations, registerDeposits } from '../../modules/deposits/registration.ts'
 import { rememberDuplicateCheck, untestedRepeats } from '../../modules/exceptions/duplicate-checks-service.ts'
 import { listPauses, pauseRail, resumeRail } from '../../modules/exceptions/pauses-service.ts'
-import {
-  listDifferences,
-  presentDifference,
-  presentReconciliation,
-  resolveDifference,
-} from '../../modules/exceptions/reconciliation/differences.ts'
+import { listDifferences, presentDifference, presentReconciliation } from '../../modules/exceptions/reconciliation/differences.ts'
+import { resolveDifference } from '../../modules/exceptions/reconciliation/resolve-difference.ts'
 import { ResolveDifference } from '../../modules/exceptions/reconciliation/schema.ts'
 import { reconcileStatement } from '../../modules/exceptions/reconciliation/service.ts'
 import { eachById } from '../../modules/for-each-row.ts'

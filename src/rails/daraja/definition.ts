@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { flag, httpUrl } from '../../config/fields.ts'
 import { defineProvider } from '../definition.ts'
 import { orderIds, ourNumbers, readMobile, readShortcode, withoutBank } from '../destinations.ts'
+import { mobileForm, shortcodeForm } from '../fields.ts'
 
-const organisation = z.string().regex(/^\d{5,7}$/, 'must be 5 to 7 digits')
+const shortcode = z.string().regex(shortcodeForm, 'must be 5 to 7 digits')
 
 const shillings = (amount: bigint) => amount * 100n
 
@@ -22,8 +23,8 @@ export const definition = defineProvider({
     DARAJA_CONSUMER_SECRET: z.string().optional(),
     DARAJA_SHORTCODE: z.string().optional(),
     DARAJA_B2C_SHORTCODE: z.string().optional(),
-    DARAJA_B2B_SHORTCODE: organisation.optional(),
-    DARAJA_TILL_NUMBER: organisation.optional(),
+    DARAJA_B2B_SHORTCODE: shortcode.optional(),
+    DARAJA_TILL_NUMBER: shortcode.optional(),
     DARAJA_PASSKEY: z.string().optional(),
     DARAJA_INITIATOR_NAME: z.string().optional(),
     DARAJA_INITIATOR_PASSWORD: z.string().optional(),
@@ -31,11 +32,8 @@ export const definition = defineProvider({
     DARAJA_TILL_IDENTIFIER_TYPE: z.enum(['2', '4']).default('4'),
     DARAJA_B2C_REPEATS: flag.optional(),
     MPESA_C2B_VERSION: z.enum(['1', '2']).default('2'),
-    MPESA_PULL_NUMBER: z
-      .string()
-      .regex(/^254[17]\d{8}$/, 'must be a mobile number such as 254712345678')
-      .optional(),
-    MPESA_C2B_SHORTCODE: organisation.optional(),
+    MPESA_PULL_NUMBER: z.string().regex(mobileForm, 'must be a mobile number such as 254712345678').optional(),
+    MPESA_C2B_SHORTCODE: shortcode.optional(),
   },
   required: [
     'DARAJA_URL',

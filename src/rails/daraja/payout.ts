@@ -2,7 +2,16 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
 import { noReference, type Refused, readNameAnswer, refused, returned, succeeded, unknown } from '../evidence.ts'
-import { field, mobileForm, nairobiTimestamp, readReturned, readShillings, textField, wholeShillings } from '../fields.ts'
+import {
+  field,
+  mobileForm,
+  nairobiTimestamp,
+  readReturned,
+  readShillings,
+  shortcodeForm,
+  textField,
+  wholeShillings,
+} from '../fields.ts'
 import { permissionFor, type Send } from '../gateway.ts'
 import { outcomeOf } from '../outcomes.ts'
 import type { Attempt, Delivery, DeliveryKind, Evidence, LookUp, PayoutAdapter, PayoutInstruction, Submission } from '../rail.ts'
@@ -11,8 +20,6 @@ import { payoutFailure, type Result, readResult, readSubmission, referenceOfAnsw
 import { type DarajaOptions, payerOf } from './gateway.ts'
 
 type Prepared = { path: string; body: Record<string, string> } | Refused
-
-const organisation = /^\d{5,7}$/
 
 /** Sends our id as the OriginatorConversationID, so that the provider itself refuses to pay an order twice. */
 const toMobile = (options: DarajaOptions, { destination, orderId }: PayoutInstruction): Prepared =>
@@ -26,7 +33,7 @@ const toMobile = (options: DarajaOptions, { destination, orderId }: PayoutInstru
 /** With an account reference, the destination is a paybill. Without one, it is a till. */
 const toOrganisation = (options: DarajaOptions, instruction: PayoutInstruction): Prepared => {
   const { destination, accountReference, reference } = instruction
-  if (!organisation.test(destination)) return refused('invalid_destination', 'The destination is not a paybill or till number.')
+  if (!shortcodeForm.test(destination)) return refused('invalid_destination', 'The destination is not a paybill or till number.')
   const isPaybill = accountReference !== null
   const account = isPaybill ? exactReference(accountReference, 13) : reference
   if (account === undefined) return refused('invalid_account_reference', 'The account reference cannot be passed on unchanged.')

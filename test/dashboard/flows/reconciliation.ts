@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { declareLoss, resumeAfterLoss } from '../../../src/modules/exceptions/pauses-service.ts'
+import { declareLoss, resumeAfterLoss } from '../../../src/modules/exceptions/losses-service.ts'
 import { reconcileStatement } from '../../../src/modules/exceptions/reconciliation/service.ts'
 import { shellOperator } from '../../../src/modules/operators.ts'
 import { credit } from '../../harness/money.ts'

@@ -1,17 +1,16 @@
 import { createHash } from 'node:crypto'
 import { and, desc, eq, isNotNull, isNull } from 'drizzle-orm'
-import type { Config } from '../../../config.ts'
-import { type Database, type Db, first, inTx, type Tx } from '../../../db/client.ts'
+import { type Db, first, type Tx } from '../../../db/client.ts'
 import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
-import { insertOnce, insertRows, prepareWrite } from '../../../db/prepare-write.ts'
+import { insertOnce, insertRows } from '../../../db/prepare-write.ts'
 import { selectRow } from '../../../db/select-rows.ts'
 import { reconciliationDifferences, reconciliations } from '../../../db/tables/rails.ts'
 import { audit } from '../../../events/audit.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import { presenter } from '../../../http/presenter.ts'
-import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
-import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
+import { conflict, type Refusal } from '../../../lib/errors.ts'
+import { newId, type Uuid } from '../../../lib/ids.ts'
 import { byChunks } from '../../../lib/lists.ts'
 import { formatMinor, type Minor } from '../../../lib/money.ts'
 import type { Provider } from '../../../lib/rail-names.ts'
@@ -19,7 +18,6 @@ import { alertAfterCommit } from '../../alerts.ts'
 import { nameOfOperator, type Operator, timerOperator } from '../../operators.ts'
 import { presentSubject } from '../../suspense/schema.ts'
 import { type Finding, recordAllSuspense } from '../../suspense/service.ts'
-import { resolvePayment } from '../resolve-payment.ts'
 import { differenceKinds } from './explanations.ts'
 import type { Difference, Match, StatementMatch } from './rules.ts'
 import { Reconciliation, ReconciliationDifference } from './schema.ts'
@@ -98,9 +96,6 @@ export const presentDifference = (row: DifferenceRecord): ReconciliationDifferen
     offered_outcome: row.offer,
   })
 
-/** `resolvedBy` of a difference that was taken as evidence. */
-export const resolvedByStatement = 'statement'
-
 /** Whether the difference proves how a payment or a top-up ended. Only a receipt proves a success after a failure. */
 export const isEvidence = (
   { kind, receipt }: { kind: string; receipt: string | null },
@@ -122,7 +117,10 @@ export type Comparison = {
   report?: boolean
 }
 
-const suspenseFor = (provider: Provider, { receipt, statedMinor }: Pick<Difference, 'receipt' | 'statedMinor'>): Finding => {
+export const suspenseFor = (
+  provider: Provider,
+  { receipt, statedMinor }: Pick<Difference, 'receipt' | 'statedMinor'>,
+): Finding => {
   const stated = statedMinor ?? 0n
   return {
     rail: provider,
@@ -202,105 +200,4 @@ export const recordComparison = async (
   const open = recorded.filter((each) => report || !isEvidence(each, each.subject?.kind)).length
   if (open > 0) alertAfterCommit(tx, 'reconciliation_difference', { subject: 'reconciliation', id: run.id, code: String(open) })
   return run
-}
-
-const withRun = prepare('reconciliation.difference', { id: 'uuid' }, (orm, param) =>
-  orm
-    .select({
-      difference: reconciliationDifferences,
-      provider: reconciliations.provider,
-      source: reconciliations.source,
-      account: reconciliations.account,
-    })
-    .from(reconciliationDifferences)
-    .innerJoin(reconciliations, eq(reconciliations.id, reconciliationDifferences.reconciliationId))
-    .where(eq(reconciliationDifferences.id, param.id)),
-)
-
-const closeOpenDifference = prepareWrite(
-  'reconciliation.close_difference',
-  { id: 'uuid', at: 'timestamptz', by: 'text', note: 'text' },
-  (orm, param) =>
-    orm
-      .update(reconciliationDifferences)
-      .set({ resolvedAt: param.at, resolvedBy: param.by, note: param.note })
-      .where(and(eq(reconciliationDifferences.id, param.id), isNull(reconciliationDifferences.resolvedAt)))
-      .returning(),
-)
-
-/** Returns undefined if the difference was already closed. */
-export const closeOpen = async (tx: Tx, operator: Operator, id: Uuid, note: string, after: object = {}) => {
-  const closed = await first(tx, closeOpenDifference, { id, at: tx.at, by: nameOfOperator(operator), note })
-  if (closed) audit(tx, operator, 'admin.resolve_difference', { subject: id, after: { note, ...after } })
-  return closed
-}
-
-/** Closes a difference whose movement is now booked. */
-export const closeAsEvidence = async (tx: Tx, id: Uuid): Promise<void> => {
-  await tx.run(closeOpenDifference, { id, at: tx.at, by: resolvedByStatement, note: 'Taken as evidence.' })
-}
-
-const alreadyResolved = (id: Uuid): Refusal =>
-  conflict('This difference is already resolved.', 'decided', { id: formatId('reconciliation', id) })
-
-/** Returns true if a second administrator has to agree. The difference then stays open. */
-const acceptOffer = async (
-  tx: Tx,
-  config: Config,
-  operator: Operator,
-  { offer, subjectId, receipt }: DifferenceRecord,
-  { source, account, note }: { source: string; account: string | null; note: string },
-): Promise<boolean> => {
-  if (offer === null || subjectId === null) throw conflict('This difference offers no outcome to accept.', 'no_offer')
-  // Earlier releases did not record a statement's account.
-  if (offer === 'failed' && account === null)
-    throw conflict(
-      'It is not known which account this statement was of. Reconcile it again, with the lines above its columns.',
-      'no_offer',
-    )
-  const evidence = `${source}: ${note}`
-  const input = { outcome: offer, evidence, ...(offer === 'succeeded' && receipt !== null && { provider_receipt: receipt }) }
-  return (await resolvePayment(tx, config, operator, subjectId, input)).waitingId !== null
-}
-
-/**
- * With `accept`, the payment ends with the offered outcome, or the difference stays open until a second administrator agrees.
- * Without `accept`, the offered line counts as unexplained and goes to suspense. The payment's locks are taken first.
- */
-export const resolveDifference = async (
-  tx: Tx,
-  config: Config,
-  operator: Operator,
-  id: Uuid,
-  { note, accept = false }: { note: string; accept?: boolean },
-): Promise<DifferenceRecord> => {
-  const found = await first(tx, withRun, { id })
-  if (!found) throw notFound()
-  const { difference, provider, source, account } = found
-  if (difference.resolvedAt !== null) throw alreadyResolved(id)
-  if (accept && (await acceptOffer(tx, config, operator, difference, { source, account, note }))) return difference
-  const closed = await closeOpen(tx, operator, id, note, accept ? { accepted: difference.offer } : {})
-  if (!closed) throw alreadyResolved(id)
-  if (!accept && difference.offer === 'succeeded') await recordAllSuspense(tx, [suspenseFor(provider, difference)])
-  return closed
-}
-
-/** Returns how many payments ended with an offered outcome. */
-export const acceptAll = async (
-  db: Database,
-  config: Config,
-  operator: Operator,
-  { id: reconciliationId, differences: take }: ReconciliationRecord,
-): Promise<number> => {
-  const open = await listDifferences(db, { reconciliationId, open: true }, { before: null, take })
-  const input = { note: 'Accepted by the setting RECONCILIATION_RESOLVES.', accept: true }
-  let accepted = 0
-  for (const { id } of open.filter(({ offer }) => offer !== null).reverse())
-    try {
-      const { resolvedAt } = await inTx(db, (tx) => resolveDifference(tx, config, operator, id, input))
-      if (resolvedAt !== null) accepted += 1
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-    }
-  return accepted
 }

@@ -13,15 +13,8 @@ import type { Parts } from '../../parts.ts'
 import { lockPaymentWithAccount } from '../../payments/queries.ts'
 import { settlePayments } from '../../payments/settle.ts'
 import { applyEvidence, lockAttempt } from '../../sending/evidence.ts'
-import {
-  acceptAll,
-  closeAsEvidence,
-  type DifferenceRecord,
-  isEvidence,
-  listDifferences,
-  type ReconciliationRecord,
-  resolvedByStatement,
-} from './differences.ts'
+import { type DifferenceRecord, isEvidence, listDifferences, type ReconciliationRecord } from './differences.ts'
+import { acceptAll, closeAsEvidence, resolvedByStatement } from './resolve-difference.ts'
 import type { Difference } from './rules.ts'
 
 /** `attemptId`: the newest attempt. `note`: null until the evidence is judged. */
@@ -43,17 +36,13 @@ const listOpenEvidence = async (db: Db, { id, differences }: ReconciliationRecor
   }))
 }
 
+/** The note shows that the evidence was judged, so that it is not judged again. The difference waits for an operator. */
 const noteOpen = prepareWrite('reconciliation.note_difference', { id: 'uuid', note: 'text' }, (orm, param) =>
   orm
     .update(reconciliationDifferences)
     .set({ note: param.note })
     .where(and(eq(reconciliationDifferences.id, param.id), isNull(reconciliationDifferences.resolvedAt))),
 )
-
-/** Records that the evidence was judged, so that it is not judged again. The difference waits for an operator. */
-const noteNotBooked = async (tx: Tx, id: Uuid, verdict: EvidenceVerdict): Promise<void> => {
-  await tx.run(noteOpen, { id, note: `Not booked: ${verdict}.` })
-}
 
 /** Settles a payment without an attempt: the statement names it, so it was sent by an attempt among the lost writes. */
 const takeWithoutAttempt = async (tx: Tx, operator: Operator, id: Uuid, evidence: Evidence): Promise<EvidenceVerdict> => {
@@ -105,7 +94,7 @@ const takeAsEvidence = (db: Database, operator: Operator, difference: EvidenceDi
     // repeated late success waits for an operator, so both stay open.
     const mayBeBooked = kind === 'under_way' || (kind === 'ended_otherwise' && subject?.kind === 'topup')
     const isBooked = verdict === 'applied' || (verdict === 'repeated' && mayBeBooked)
-    await (isBooked ? closeAsEvidence(tx, id) : noteNotBooked(tx, id, verdict))
+    await (isBooked ? closeAsEvidence(tx, id) : tx.run(noteOpen, { id, note: `Not booked: ${verdict}.` }))
   })
 
 /**

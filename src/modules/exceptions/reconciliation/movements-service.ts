@@ -14,7 +14,8 @@ import type { Provider } from '../../../lib/rail-names.ts'
 import { receiptKey } from '../../../lib/text.ts'
 import { nameOfOperator, type Operator } from '../../operators.ts'
 import { findReceiptHolders, receiptTaken } from '../../suspense/receipts-service.ts'
-import { balanceSource, closeOpen, isByService } from './differences.ts'
+import { balanceSource, isByService } from './differences.ts'
+import { closeDifference } from './resolve-difference.ts'
 import { type NameMovement, ProviderMovement } from './schema.ts'
 import type { StatementLine } from './statement-rules.ts'
 
@@ -117,9 +118,7 @@ type Counting = NonNullable<Awaited<ReturnType<typeof findCounting>>>
 const isExplained = async (
   tx: Tx,
   { reconciliationId, comparedAt: since, statedMinor, bookedMinor }: Counting,
-): Promise<boolean> => {
-  return sumOf(await tx.run(namedSince, { reconciliationId, since })) === (statedMinor ?? 0n) - (bookedMinor ?? 0n)
-}
+): Promise<boolean> => sumOf(await tx.run(namedSince, { reconciliationId, since })) === (statedMinor ?? 0n) - (bookedMinor ?? 0n)
 
 /** The movement is part of an earlier comparison, whose difference it may explain, or else the next comparison expects it. */
 export const nameMovement = async (tx: Tx, operator: Operator, named: NameMovement): Promise<MovementRecord> => {
@@ -141,7 +140,7 @@ export const nameMovement = async (tx: Tx, operator: Operator, named: NameMoveme
   const { id: _, reconciliation_id: __, ...after } = presentMovement(movement)
   audit(tx, operator, 'admin.name_movement', { subject: id, after })
   const differenceId = counting?.differenceId
-  if (differenceId && (await isExplained(tx, counting))) await closeOpen(tx, operator, differenceId, note)
+  if (differenceId && (await isExplained(tx, counting))) await closeDifference(tx, operator, differenceId, note)
   return movement
 }
 
