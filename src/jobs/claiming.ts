@@ -44,7 +44,6 @@ export const writeIsolated = async <Row, Done>(
   }
 }
 
-/** Selects the rows to read for a claim. */
 export type Wanted = { now: Date } & Pick<Capacity, 'except' | 'free'>
 
 /**

@@ -23,7 +23,6 @@ export const paymentOfBookingSql = (row: string): string => `(
   select p.workspace_id, case ${row}.reference_type when 'payment' then p.beneficiary_id end as beneficiary_id
   from payments p where ${row}.reference_type in ('payment', 'fee') and p.id = ${row}.reference_id offset 0)`
 
-/** The start of the hour of a time. */
 export const hourOf = (time: string): string => `date_trunc('hour', ${time}, 'UTC')`
 const hourAtOrAfter = (time: string): string => hourOf(`${time} + interval '1 hour' - interval '1 microsecond'`)
 

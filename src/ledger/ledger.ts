@@ -81,10 +81,8 @@ export type Hold = {
 /** The caller has locked the owners and checked that their balances suffice; a schema constraint checks it again. */
 export const holdAll = async (tx: Tx, holds: readonly Hold[]): Promise<void> => {
   if (holds.length === 0) return
-  requireLocked(
-    tx,
-    holds.map(({ ownerId }) => ownerId),
-  )
+  const owners = holds.map(({ ownerId }) => ownerId)
+  requireLocked(tx, owners)
   await tx.query(holdFunds, [
     ...fieldsOf(holds, 'transferId', 'ownerId', 'amountMinor', 'paymentId', 'availableAfterMinor', 'type'),
     tx.at,
@@ -119,10 +117,8 @@ export type HoldEnd = { kind: 'post' | 'void'; holdId: Uuid; ownerId: Uuid }
 /** Ends holds, each passed once. Returns each owner's final balance. The caller has locked the owners. */
 export const endHolds = async (tx: Tx, ends: readonly HoldEnd[]): Promise<ReadonlyMap<Uuid, Balance>> => {
   if (ends.length === 0) return new Map()
-  requireLocked(
-    tx,
-    ends.map(({ ownerId }) => ownerId),
-  )
+  const owners = ends.map(({ ownerId }) => ownerId)
+  requireLocked(tx, owners)
   const rows = await tx.query<Balance>(endStatement, [ends.map(() => newId()), ...fieldsOf(ends, 'holdId', 'kind'), tx.at])
   if (rows.length !== ends.length) throw new Error('there is no such hold')
   return new Map(rows.map((row, index) => [(ends[index] as HoldEnd).ownerId, row]))

@@ -31,7 +31,6 @@ export const contended = Symbol('contended')
 export type Outcome<Result> = Result | Error | typeof contended
 
 export type AccountQueueOptions<Entry, Result> = {
-  /** Name for the log. */
   name: string
   logger: Pick<Logger, 'warn'>
   /** Runs in one transaction and returns an outcome per entry, in order. With `wait`, it waits for the lock of its only line. */

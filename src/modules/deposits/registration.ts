@@ -27,7 +27,6 @@ export const railOfSecret = (derivations: Derivations, secret: string): DepositR
 
 type Reading = Pick<Parts, 'config' | 'db' | 'derivations'>
 
-/** Hash of the addresses that are to be registered. */
 const addressHashOf = ({ config, derivations }: Reading, rail: DepositRail): Buffer => {
   const { confirmation, validation } = depositUrls(config.operatorUrl, derivations, rail)
   return sha256(`${confirmation} ${validation}`)

@@ -46,10 +46,8 @@ import { listAllPayments, resolvePayment } from './resolve-payment.ts'
 const RejectAdjustment = reasoned('RejectAdjustment')
 
 const viewForAdmin = async (db: Db, payments: readonly PaymentRecord[], waitingOf: (id: Uuid) => Uuid | null) => {
-  const nameOf = await nameBalances(
-    db,
-    payments.map(({ accountId }) => accountId),
-  )
+  const accountIds = payments.map(({ accountId }) => accountId)
+  const nameOf = await nameBalances(db, accountIds)
   return payments.map((payment) => {
     const waitingId = waitingOf(payment.id)
     return {
@@ -71,12 +69,10 @@ export const registerCorrections = (app: App, deps: Parts): void => {
     response: { 200: pageOf(AdminPayment) },
     read: (page, { query }) => listAllPayments(deps.db, query, page),
     present: async (rows) => {
+      const ids = rows.map(({ id }) => id)
       const unknown = rows.flatMap(({ id, status }) => (status === 'unknown' ? [id] : []))
       const [waiting, attempts] = await Promise.all([
-        waitingOfPayments(
-          deps.db,
-          rows.map(({ id }) => id),
-        ),
+        waitingOfPayments(deps.db, ids),
         unknown.length === 0 ? [] : attemptsOf(deps.db, unknown),
       ])
       const views = await viewForAdmin(deps.db, rows, (id) => waiting.get(id) ?? null)

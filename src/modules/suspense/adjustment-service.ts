@@ -76,10 +76,8 @@ const presentAdjustment = (adjustment: AdjustmentRecord, { accountId, workspaceI
   })
 
 export const viewAdjustments = async (db: Db, adjustments: readonly AdjustmentRecord[]): Promise<Adjustment[]> => {
-  const nameOf = await nameBalances(
-    db,
-    adjustments.map(({ accountId }) => accountId),
-  )
+  const accountIds = adjustments.map(({ accountId }) => accountId)
+  const nameOf = await nameBalances(db, accountIds)
   return adjustments.map((adjustment) => presentAdjustment(adjustment, nameOf(adjustment.accountId)))
 }
 

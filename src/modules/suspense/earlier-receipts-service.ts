@@ -55,10 +55,8 @@ const claimPage = (db: Database, kind: Kind, after: Uuid): Promise<Uuid | undefi
           receipt,
           amountMinor,
         })
-    writeClaims(
-      tx,
-      claims.filter((_, index) => held[index] === undefined),
-    )
+    const free = claims.filter((_, index) => held[index] === undefined)
+    writeClaims(tx, free)
     return new Set(rows.map(({ id }) => id)).size < pageSize ? undefined : rows.at(-1)?.id
   })
 

@@ -192,10 +192,8 @@ export const claimReceipts = async (tx: Tx, claims: readonly ReceiptClaim[]): Pr
   for (const { claim, others } of judged)
     for (const holder of refused.has(claim.owner.id) ? [] : others)
       if (!(await endItem(tx, holder, claim))) refused.set(claim.owner.id, holder)
-  writeClaims(
-    tx,
-    claims.filter(({ owner }) => !refused.has(owner.id)),
-  )
+  const granted = claims.filter(({ owner }) => !refused.has(owner.id))
+  writeClaims(tx, granted)
   return refused
 }
 
@@ -208,7 +206,6 @@ export const receiptOfItem = (
   return { rail, direction: direction === 'in' && subjectKind === 'payment' ? 'return' : direction, receipt }
 }
 
-/** A refusal that names the receipt's holder. */
 export const receiptTaken = (receipt: string | null, { kind, id }: Holder): Refusal =>
   conflict(
     `The receipt ${receipt ?? ''} is booked already${kind === 'deposit' ? ' as a deposit' : ''}.`,

@@ -120,26 +120,20 @@ const withoutTaken = async (tx: Tx, rows: readonly Row[]): Promise<{ rows: Row[]
  */
 export const recordAllSuspense = async (tx: Tx, findings: readonly Finding[]): Promise<Uuid[]> => {
   if (findings.length === 0) return []
-  const { rows, names } = await withoutTaken(
-    tx,
-    findings.map((finding) => rowOf(finding, tx.at)),
-  )
+  const stated = findings.map((finding) => rowOf(finding, tx.at))
+  const { rows, names } = await withoutTaken(tx, stated)
   const inserted = await insertRows<typeof suspenseItems, { id: Uuid }>(tx, suspenseItems, rows, unlessKnown)
   const ids = new Set(inserted.map(({ id }) => id))
   const recorded = rows.flatMap((row, index) => (ids.has(row.id) ? [{ row, alerted: findings[index]?.alerted === true }] : []))
-  await transferWithin(
-    tx,
-    recorded.flatMap(({ row: { transferId, ...item } }) =>
-      transferId === null ? [] : [transferOf(item, { transferId, memo: item.reason })],
-    ),
+  const transfers = recorded.flatMap(({ row: { transferId, ...item } }) =>
+    transferId === null ? [] : [transferOf(item, { transferId, memo: item.reason })],
   )
-  writeClaims(
-    tx,
-    recorded.flatMap(({ row: { id, amountMinor } }) => {
-      const name = names.get(id)
-      return name ? [{ ...name, owner: { kind: 'suspense' as const, id }, amountMinor }] : []
-    }),
-  )
+  await transferWithin(tx, transfers)
+  const claims = recorded.flatMap(({ row: { id, amountMinor } }) => {
+    const name = names.get(id)
+    return name ? [{ ...name, owner: { kind: 'suspense' as const, id }, amountMinor }] : []
+  })
+  writeClaims(tx, claims)
   for (const { row, alerted } of recorded) {
     const { id, rail, direction, reason, amountMinor, attemptId, providerReceipt: provider_receipt } = row
     const subject = { attempt_id: attemptId, subject_kind: row.subjectKind ?? null, subject_id: row.subjectId ?? null }

@@ -25,7 +25,6 @@ const readHolders = prepare('topups.holders', { ids: 'uuid[]' }, (orm, param) =>
     .where(sql`${topups.id} = any(${param.ids})`),
 )
 
-/** Whether the top-up's balance can be credited. */
 export const isCreditable = async (db: Db, { workspaceId }: TopupRecord): Promise<boolean> =>
   (await getHolderOf(db, workspaceId)).status !== 'closed'
 

@@ -126,7 +126,6 @@ const insertPrompt = (tx: Tx, deps: Asked, begun: Begun, input: InitiateTopup, c
 /** Maximum number of random account numbers to try: one of a hundred million may be taken. */
 const maxDraws = 10
 
-/** Creates a deposit, with its own account number for the payer. */
 const insertDeposit = async (tx: Tx, deps: Asked, begun: Begun, rail: DepositRail, amount?: Minor): Promise<TopupRecord> => {
   const adapter = deps.rails.deposits[rail]
   if (!adapter) throw new Refusal('provider_not_configured', { message: `Deposits by ${rail} are not configured here.` })

@@ -155,10 +155,7 @@ export const receiveBalance = async (deps: Parts, { id, secret, kind, body, allo
       ...{ statedMinor, chargesAccountMinor, subAccounts: ours.length },
       answeredAt: tx.at,
     })
-    await compareRound(
-      tx,
-      deps.config,
-      round.map((each) => (each.id === id ? answered : each)),
-    )
+    const known = round.map((each) => (each.id === id ? answered : each))
+    await compareRound(tx, deps.config, known)
   })
 }

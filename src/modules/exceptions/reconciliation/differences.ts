@@ -27,7 +27,6 @@ export const providerSource = 'provider'
 export const balanceSource = 'balance'
 
 export type ReconciliationRecord = typeof reconciliations.$inferSelect
-type RecordedDifference = Difference & { id: Uuid }
 export type DifferenceRecord = typeof reconciliationDifferences.$inferSelect
 
 /** Comparisons by the service itself. A file or an upload may have the same source, because people name those. */
@@ -179,25 +178,23 @@ export const recordComparison = async (
     createdAt: tx.at,
   }
   if (!(await insertOnce(tx, reconciliations, run))) throw alreadyReconciled()
-  const recorded = result.differences.map((difference) => ({ ...difference, id: newId() }))
-  const rowOf = ({ subject, attemptId: _, ...difference }: RecordedDifference) => ({
+  const rowOf = ({ subject, attemptId: _, ...difference }: Difference) => ({
     ...difference,
+    id: newId(),
     reconciliationId: run.id,
     subjectKind: subject?.kind,
     subjectId: subject?.id,
     createdAt: tx.at,
   })
-  await byChunks(recorded, (rows) => insertRows(tx, reconciliationDifferences, rows.map(rowOf)))
+  await byChunks(result.differences, (rows) => insertRows(tx, reconciliationDifferences, rows.map(rowOf)))
   const unexplained = report ? [] : result.differences.filter(isUnexplained)
-  await recordAllSuspense(
-    tx,
-    unexplained.map((difference) => suspenseFor(provider, difference)),
-  )
+  const findings = unexplained.map((difference) => suspenseFor(provider, difference))
+  await recordAllSuspense(tx, findings)
   audit(tx, operator, 'admin.reconcile', {
     subject: run.id,
     after: { provider, source, lines, matched: run.matched, differences: run.differences, ...(report && { report }) },
   })
-  const open = recorded.filter((each) => report || !isEvidence(each, each.subject?.kind)).length
+  const open = result.differences.filter((each) => report || !isEvidence(each, each.subject?.kind)).length
   if (open > 0) alertAfterCommit(tx, 'reconciliation_difference', { subject: 'reconciliation', id: run.id, code: String(open) })
   return run
 }

@@ -25,10 +25,8 @@ type EvidenceDifference = Pick<DifferenceRecord, 'id' | 'kind' | 'note' | 'recei
 const listOpenEvidence = async (db: Db, { id, differences }: ReconciliationRecord): Promise<EvidenceDifference[]> => {
   const open = await listDifferences(db, { reconciliationId: id, open: true }, { before: null, take: differences })
   const evident = open.filter((each) => isEvidence(each, each.subjectKind)).reverse()
-  const attempts = await attemptsOf(
-    db,
-    evident.flatMap(({ subjectId }) => subjectId ?? []),
-  )
+  const subjectIds = evident.flatMap(({ subjectId }) => subjectId ?? [])
+  const attempts = await attemptsOf(db, subjectIds)
   return evident.map(({ subjectKind: kind, subjectId, ...row }) => ({
     ...row,
     subject: subjectId !== null && (kind === 'payment' || kind === 'topup') ? { kind, id: subjectId } : null,

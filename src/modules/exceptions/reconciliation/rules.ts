@@ -9,7 +9,6 @@ import {
   type Explanation,
   explain,
   explainPair,
-  reportActions,
   type StatementDifference,
 } from './explanations.ts'
 import { type Offer, offersFor, pairsOf, type WholeStatement } from './outcome-offers.ts'
@@ -31,26 +30,6 @@ export type Match = { matched: number; differences: Difference[]; bookedMinor: M
 
 /** `charges`: the provider's own fees, which are totalled and never matched to payments. */
 export type StatementMatch = Match & { charges: { lines: number; minor: Minor } }
-
-/** Counts lines as matched if a person has named their movements. */
-export const withMatched = (result: StatementMatch, lines: readonly StatementLine[]): StatementMatch => {
-  const minor = sumOf(lines)
-  return {
-    ...result,
-    matched: result.matched + lines.length,
-    bookedMinor: result.bookedMinor + minor,
-    statedMinor: result.statedMinor + minor,
-  }
-}
-
-/**
- * Removes the effects of a difference for an uploaded statement. An uploaded file proves nothing, so no outcome is offered, and
- * the action does not claim that anything was booked.
- */
-export const withoutEffect = ({ offer: _, ...difference }: Difference): Difference => ({
-  ...difference,
-  action: reportActions[difference.kind] ?? difference.action,
-})
 
 /** Whether the line names the receipt of another transaction, which it reverses. */
 export const isReversal = ({ linked, receipt, isCharge }: Pick<StatementLine, 'isCharge' | 'linked' | 'receipt'>): boolean =>
@@ -226,13 +205,14 @@ const matchRest = (
 
 /**
  * Every line and every booked movement matches, is a charge, or belongs to exactly one difference. The differences therefore add
- * up to the difference of the two totals. `whole`: set for a whole statement, whose omissions also count.
+ * up to the difference of the two totals. `whole`: set for a whole statement, whose omissions also count. `recorded`: further
+ * lines, which match, because a person has recorded their movements.
  */
 export const match = (
   lines: readonly StatementLine[],
   booked: readonly Booked[],
   currency: string,
-  whole?: WholeStatement,
+  { whole, recorded = [] }: { whole?: WholeStatement | undefined; recorded?: readonly StatementLine[] } = {},
 ): StatementMatch => {
   const findings = startFindings(lines, currency)
   const index = createBookingIndex(booked)
@@ -247,10 +227,10 @@ export const match = (
   const counted = new Set([...expected, ...[...listed.keys()].filter(isBooked)])
   const isCharged = new Set(charges)
   return {
-    matched,
+    matched: matched + recorded.length,
     differences,
-    bookedMinor: sumOf([...counted]) - sumOf([...returned]),
-    statedMinor: sumOf(lines.filter((line) => !isCharged.has(line))),
+    bookedMinor: sumOf([...counted, ...recorded]) - sumOf([...returned]),
+    statedMinor: sumOf([...lines.filter((line) => !isCharged.has(line)), ...recorded]),
     charges: { lines: charges.length, minor: sumOf(charges) },
   }
 }

@@ -23,9 +23,10 @@ import {
   recordComparison,
 } from './differences.ts'
 import { takeEvidence } from './evidence-service.ts'
+import { reportActions } from './explanations.ts'
 import { lockProvider, withoutNamed } from './movements-service.ts'
 import type { WholeStatement } from './outcome-offers.ts'
-import { isReversal, type Match, match, withMatched, withoutEffect } from './rules.ts'
+import { isReversal, type Match, match } from './rules.ts'
 import { readInChunks, type Statement, type StatementLine, type StatementSettings, squeezed } from './statement-rules.ts'
 
 /** Bookings this long outside a statement's period are compared too, because completions reach us late. */
@@ -152,7 +153,7 @@ const compareLines = async (
     return receipt === null ? [{ ...ours, isOutside: true as const }] : []
   })
   const inPeriod = ofPeriod.filter(({ isOutside }) => !isOutside)
-  const result = withMatched(match(lines, ofPeriod, deps.config.CURRENCY, whole), named)
+  const result = match(lines, ofPeriod, deps.config.CURRENCY, { whole, recorded: named })
   const feesMinor = inPeriod.reduce((sum, { status, feeMinor }) => (isPaid(status) ? sum + feeMinor : sum), 0n)
   // An empty list proves nothing against our books, because the account may not be registered for the list.
   if (statement.lines.length === 0 && result.differences.length > 0) {
@@ -210,7 +211,11 @@ export const reportStatement = async (
   statement: Compared,
 ): Promise<ReconciliationRecord> => {
   const comparison = await compareLines(tx, deps, statement)
-  const differences = comparison.result.differences.map(withoutEffect)
+  // An uploaded file proves nothing, so no outcome is offered, and no action claims that anything was booked.
+  const differences = comparison.result.differences.map(({ offer: _, ...difference }) => ({
+    ...difference,
+    action: reportActions[difference.kind] ?? difference.action,
+  }))
   const report = { ...comparison, result: { ...comparison.result, differences }, report: true }
   return recordComparison(tx, operator, report)
 }
