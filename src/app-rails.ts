@@ -22,6 +22,7 @@ import type {
   Adapter,
   AdapterDeps,
   CollectionAdapter,
+  ConnectedProvider,
   DepositAdapter,
   OrganisationAccount,
   PayoutRail,
@@ -30,7 +31,6 @@ import type {
   Rails,
   Repeats,
   ShareToken,
-  SomeRails,
 } from './rails/rail.ts'
 
 // Only this file connects providers. All other facts about a provider are in its definition.
@@ -38,7 +38,7 @@ import type {
 export type RailOptions = { [P in Provider]: ReturnType<(typeof connected)[P]['options']> }
 
 type AnyAdapter<P extends Provider> = Omit<Adapter<P, RailSettings, RailOptions[P]>, 'create'> & {
-  create: (options: RailOptions[P], deps: AdapterDeps) => SomeRails
+  create: (options: RailOptions[P], deps: AdapterDeps) => ConnectedProvider
 }
 
 const adapters: { readonly [P in Provider]: AnyAdapter<P> } = connected
@@ -46,7 +46,7 @@ const adapters: { readonly [P in Provider]: AnyAdapter<P> } = connected
 /** Returns null for a provider that is not in use. */
 type OptionsOf = <P extends Provider>(provider: P) => RailOptions[P] | null
 
-const connect = <P extends Provider>(provider: P, optionsOf: OptionsOf, deps: AdapterDeps): SomeRails | null => {
+const connect = <P extends Provider>(provider: P, optionsOf: OptionsOf, deps: AdapterDeps): ConnectedProvider | null => {
   const options = optionsOf(provider)
   return options && adapters[provider].create(options, deps)
 }

@@ -5,7 +5,7 @@ import type { Database, Tx } from '../db/client.ts'
 import { canonicalJson } from '../lib/canonical.ts'
 import { balanceMoved, invalidFields, unavailable } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
-import { answerKeys, type KeyScope, type Keys, type Once, type StoredAnswer } from '../queue/idempotency-keys.ts'
+import { answerKeys, type KeyScope, type Keys, type KeyUse, type StoredAnswer } from '../queue/idempotency-keys.ts'
 import { type RecordAnswer, recordScope } from '../queue/record-keys.ts'
 import { createSerialRunner, type SerialRunner } from '../queue/turns.ts'
 import { type WriteRequest, writeOnce } from '../queue/write-path.ts'
@@ -48,7 +48,7 @@ const scopeOf: ScopeOf = (request, key) => {
 /** The idempotency key of a request that moves money applies across all credentials. */
 const scopeOfRecord: ScopeOf = (request, key) => recordScope(pathOf(request), placeOf(request), key)
 
-const onceOf = (request: FastifyRequest, scope: ScopeOf): Once | null => {
+const onceOf = (request: FastifyRequest, scope: ScopeOf): KeyUse | null => {
   const key = keyOf(request)
   return key === undefined ? null : { key, scope: scope(request, key), bodyHash: hashBody(request), place: placeOf(request) }
 }
@@ -138,7 +138,7 @@ export const respondWithRecord = async (
   request: FastifyRequest,
   reply: FastifyReply,
   keys: Keys<RecordAnswer, Principal>,
-  work: (tx: Tx, once: Once | null) => Promise<RecordAnswer>,
+  work: (tx: Tx, once: KeyUse | null) => Promise<RecordAnswer>,
 ): Promise<FastifyReply> => {
   const { accountId, workspace } = request.principal
   const write = recordRequestOf(request)

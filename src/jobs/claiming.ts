@@ -44,7 +44,7 @@ export const writeIsolated = async <Row, Done>(
   }
 }
 
-export type Wanted = { now: Date } & Pick<Capacity, 'except' | 'free'>
+export type ClaimLimits = { now: Date } & Pick<Capacity, 'except' | 'free'>
 
 /**
  * `due` reads the wanted rows. `lease` takes the rows in $2 that are still due at $1 and postpones each, so that it is due again
@@ -52,8 +52,8 @@ export type Wanted = { now: Date } & Pick<Capacity, 'except' | 'free'>
  */
 export const claimLeased = async <Row extends { id: Uuid; tenant: Uuid }>(
   db: Database,
-  { due, lease }: { due: (wanted: Wanted) => Promise<readonly Row[]>; lease: Statement },
-  { now, except, free }: Wanted,
+  { due, lease }: { due: (wanted: ClaimLimits) => Promise<readonly Row[]>; lease: Statement },
+  { now, except, free }: ClaimLimits,
   work: (row: Row) => Promise<void>,
 ): Promise<Claimed> => {
   const rows = await due({ now, except, free })

@@ -21,19 +21,19 @@ export type Work = {
   onSweepFailure: (sweep: string, failures: number) => void
 }
 
-type Wake = { rails?: readonly AnyRail[]; own?: readonly string[] }
+type Wake = { rails?: readonly AnyRail[]; dueIds?: readonly string[] }
 const dueCommitted = signal<{ kind: WorkKind } & Wake>('work')
 
-/** With `rails`, wakes only the workers of these rails. `own`: the rows that became due, as in a worker's `wake`. */
+/** With `rails`, wakes only the workers of these rails. `dueIds`: the rows that became due, as in a worker's `wake`. */
 export const wakeAfterCommit = (tx: Tx, kind: WorkKind, wake: Wake = {}): void =>
   emitAfterCommit(tx, dueCommitted, { kind, ...wake })
 
-const announce = statement('schedules.announce')`
+const announceSchedules = statement('schedules.announce')`
   insert into schedules (name, every_seconds, next_run_at) select *, now() from unnest($1::text[], $2::int[])
    on conflict (name) do update set every_seconds = excluded.every_seconds,
      next_run_at = least(schedules.next_run_at, now() + make_interval(secs => excluded.every_seconds))`
 /** Uses the database's clock. The process that advances the time of the next run performs this run. */
-const take = statement('schedules.take')`
+const claimSchedules = statement('schedules.take')`
   update schedules set next_run_at = now() + make_interval(secs => every_seconds)
    where name in (select name from schedules where name = any($1::text[]) and next_run_at <= now() for update skip locked)
    returning name`
@@ -46,7 +46,7 @@ export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
   const runners = new Map<string, WorkerRunner[]>()
   let sweeps: readonly Sweep[] = []
   let sweepRunner: WorkerRunner | undefined
-  const all = (): WorkerRunner[] => [...runners.values()].flat()
+  const allRunners = (): WorkerRunner[] => [...runners.values()].flat()
 
   const taskOf = ({ name, run }: Sweep) => ({
     key: name,
@@ -60,13 +60,13 @@ export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
   /** If a process crashes during a sweep, the next run does the remaining work. */
   const claimSweeps: Worker['claim'] = async ({ except }) => {
     const idle = sweeps.filter(({ name }) => !except.includes(name))
-    const taken = await db.query<{ name: string }>(take, [idle.map(({ name }) => name)])
+    const taken = await db.query<{ name: string }>(claimSchedules, [idle.map(({ name }) => name)])
     return { tasks: idle.filter(({ name }) => taken.some((one) => one.name === name)).map(taskOf), more: false }
   }
 
   /** Losing a call only delays the work by a second. */
-  const wake = (kind: WorkKind, { rails, own }: Wake = {}): void => {
-    for (const runner of runners.get(kind) ?? []) runner.wake(rails, own)
+  const wake = (kind: WorkKind, { rails, dueIds }: Wake = {}): void => {
+    for (const runner of runners.get(kind) ?? []) runner.wake(rails, dueIds)
   }
   onSignal(db, dueCommitted, ({ kind, ...rest }) => wake(kind, rest))
 
@@ -95,8 +95,8 @@ export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
         },
       })
       if (mode === 'off') return
-      await db.query(announce, fieldsOf(sweeps, 'name', 'everySeconds'))
-      for (const runner of [sweepRunner, ...all()]) runner.start()
+      await db.query(announceSchedules, fieldsOf(sweeps, 'name', 'everySeconds'))
+      for (const runner of [sweepRunner, ...allRunners()]) runner.start()
     },
     /** For tests and commands: runs all due work and returns its number of rows. If a worker fails, the others continue. */
     drain: async (): Promise<number> => {
@@ -104,7 +104,7 @@ export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
       const failed = new Map<WorkerRunner, unknown>()
       for (let more = true; more; ) {
         const before = count
-        for (const runner of all().filter((each) => !failed.has(each)))
+        for (const runner of allRunners().filter((each) => !failed.has(each)))
           try {
             count += await runner.drain()
           } catch (error) {
@@ -122,7 +122,7 @@ export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
       for (const failure of failures) if (failure !== undefined) throw failure
     },
     stop: async (): Promise<void> => {
-      await Promise.all([sweepRunner, ...all()].map((runner) => runner?.stop()))
+      await Promise.all([sweepRunner, ...allRunners()].map((runner) => runner?.stop()))
     },
   }
 }

@@ -1,7 +1,7 @@
 import { type Database, statement } from '../db/client.ts'
 import type { Statement } from '../db/statement.ts'
 import { firstId, type Uuid } from '../lib/ids.ts'
-import type { Wanted } from './claiming.ts'
+import type { ClaimLimits } from './claiming.ts'
 
 /** `tenant`, `due`: a table's columns, or expressions. The table has an index on both, and one on `due` alone. */
 type Queue = { table: string; tenant: string; due: string }
@@ -39,7 +39,7 @@ export type DueRow = { id: Uuid; tenant: Uuid }
 /** Begins each round after the tenant that was served last. */
 export const createTurns = (db: Database, query: Statement) => {
   let last = firstId
-  return async ({ now, except, free }: Wanted): Promise<DueRow[]> => {
+  return async ({ now, except, free }: ClaimLimits): Promise<DueRow[]> => {
     const rows = await db.query<DueRow>(query, [now, except, free, last])
     last = rows.at(-1)?.tenant ?? last
     return rows

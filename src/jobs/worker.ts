@@ -6,7 +6,7 @@ import type { AnyRail } from '../lib/rail-names.ts'
 export type Task = { key: string; tenant: string; run: () => Promise<void> }
 
 /**
- * Limits for a claim. `except`: rows being processed here, or that just failed. `full`: tenants without capacity. `own`: rows
+ * Limits for a claim. `except`: rows being processed here, or that just failed. `full`: tenants without capacity. `dueHere`: rows
  * that this process just made due; other rows are left to other processes for `othersAfterSeconds`. Default: all rows.
  */
 export type Capacity = {
@@ -14,12 +14,12 @@ export type Capacity = {
   ofTenant: (tenant: string) => number
   except: readonly string[]
   full: readonly string[]
-  own?: readonly string[]
+  dueHere?: readonly string[]
 }
 
 export const othersAfterSeconds = 1
 /** Limited, because each due row is compared with all of these. */
-const maxOwnRows = 512
+const maxDueHere = 512
 
 /** `more`: further work is due, but exceeded the capacity. `failed`: errors by row for rows that could not be claimed. */
 export type Claimed = { tasks: readonly Task[]; more: boolean; failed?: ReadonlyMap<string, unknown> }
@@ -44,22 +44,22 @@ type WorkerOptions = {
 export const createWorkerRunner = ({ worker, logger, longestPauseMs = 60_000, onFailure }: WorkerOptions) => {
   const underWay = new Map<string, { tenant: string; done: Promise<unknown> }>()
   const failed = new Map<string, { failures: number; until: number }>()
-  const waiting = (): string[] => [...failed].filter(([, { until }]) => until > performance.now()).map(([key]) => key)
+  const backingOff = (): string[] => [...failed].filter(([, { until }]) => until > performance.now()).map(([key]) => key)
   let woken = false
   let stopped = false
   let needsCapacity = false
-  let own: readonly string[] = []
-  let ownUntilMs = 0
+  let dueHere: readonly string[] = []
+  let dueHereUntilMs = 0
   let resume: (() => void) | undefined
   let looping: Promise<void> | undefined
 
-  /** `rails`: the rails with new work. `made`: the rows made due, if known. Empty if another process made rows due. */
-  const wake = (rails?: readonly AnyRail[], made?: readonly string[]) => {
+  /** `rails`: the rails with new work. `dueIds`: the rows made due, if known. Empty if another process made rows due. */
+  const wake = (rails?: readonly AnyRail[], dueIds?: readonly string[]) => {
     if (rails && worker.rail && !rails.includes(worker.rail)) return
-    if (made === undefined) ownUntilMs = 0
-    else if (made.length > 0) {
-      own = [...own, ...made]
-      ownUntilMs = performance.now() + othersAfterSeconds * 1000
+    if (dueIds === undefined) dueHereUntilMs = 0
+    else if (dueIds.length > 0) {
+      dueHere = [...dueHere, ...dueIds]
+      dueHereUntilMs = performance.now() + othersAfterSeconds * 1000
     }
     woken = true
     resume?.()
@@ -75,9 +75,9 @@ export const createWorkerRunner = ({ worker, logger, longestPauseMs = 60_000, on
   const capacity = (): Capacity => ({
     free: worker.limit - underWay.size,
     ofTenant: capacityOf,
-    except: [...underWay.keys(), ...waiting()],
+    except: [...underWay.keys(), ...backingOff()],
     full: [...new Set([...underWay.values()].map(({ tenant }) => tenant))].filter((tenant) => capacityOf(tenant) < 1),
-    ...(performance.now() < ownUntilMs && own.length <= maxOwnRows && { own }),
+    ...(performance.now() < dueHereUntilMs && dueHere.length <= maxDueHere && { dueHere }),
   })
 
   const recordFailure = (key: string, error: unknown) => {
@@ -122,14 +122,14 @@ export const createWorkerRunner = ({ worker, logger, longestPauseMs = 60_000, on
       return false
     }
     try {
-      const asked = capacity()
-      own = []
-      const { tasks, more, failed: unclaimed = new Map<string, unknown>() } = await worker.claim(asked)
+      const room = capacity()
+      dueHere = []
+      const { tasks, more, failed: unclaimed = new Map<string, unknown>() } = await worker.claim(room)
       for (const [key, error] of unclaimed) recordFailure(key, error)
       needsCapacity = more
       const taken = new Set(tasks.map(({ key }) => key))
       // Rows for which there was no capacity.
-      if (more && asked.own) own = [...asked.own.filter((key) => !taken.has(key)), ...own]
+      if (more && room.dueHere) dueHere = [...room.dueHere.filter((key) => !taken.has(key)), ...dueHere]
       for (const task of tasks) begin(task)
       return tasks.length > 0
     } catch (error) {

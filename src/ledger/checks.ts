@@ -7,7 +7,7 @@ import { hourSumsSql } from './count-hours.ts'
 import { firstTimeSql, hourOf } from './hours.ts'
 import { totalsOf, trialBalance } from './reports.ts'
 
-const ends = 'select e.kind, e.pending_id from ledger_transfers e where e.pending_id is not null'
+const holdEndsSql = 'select e.kind, e.pending_id from ledger_transfers e where e.pending_id is not null'
 
 const balances: Check = {
   invariant: 'I1',
@@ -22,16 +22,16 @@ const balances: Check = {
   },
 }
 
-export const namesOfBooks = providers
+export const providerBooksSql = providers
   .flatMap((provider) => booksOf(provider).map((rail) => `('${provider}', '${rail}')`))
   .join(', ')
 
 /** Id of the newest transfer `t` made an hour or more before a turn of the month: ids and times deviate by less. */
-const newestBefore = (turn: string): string =>
+const newestIdBefore = (turn: string): string =>
   `coalesce(max(t.id::text collate "C") filter (where t.created_at < ${turn} - interval '1 hour'), '${firstId}')::uuid`
 
 /** Sums of the bookings that are earlier than a turn of the month by time, and of those that are later by both time and id. */
-const closedAt = (turn: 'last' | 'before'): string => `
+const turnSums = (turn: 'last' | 'before'): string => `
   coalesce(sum(signed.minor) filter (where t.created_at < turns.${turn}), 0) as closing_${turn},
   coalesce(sum(signed.minor) filter (where t.created_at >= turns.${turn} and t.id > e.${turn}), 0) as moved_${turn}`
 
@@ -39,10 +39,10 @@ const closedAt = (turn: 'last' | 'before'): string => `
  * Rows whose audit entry may have the transfer's time. Each is compared separately: a comparison with any of them would be joined
  * by time alone, and all transfers of a batch have the same time.
  */
-const subjectsOfTransfer = ['t.reference_id', 'p.batch_id', 'p.approval_id', 'd.topup_id']
+const auditSubjects = ['t.reference_id', 'p.batch_id', 'p.approval_id', 'd.topup_id']
 
 /** Reference types of transfers that publish the resulting balance. */
-const publishing = "('payment', 'fee', 'topup', 'deposit')"
+const publishingTypes = "('payment', 'fee', 'topup', 'deposit')"
 
 export const ledgerChecks: readonly Check[] = [
   balances,
@@ -58,7 +58,7 @@ export const ledgerChecks: readonly Check[] = [
             left join topups up on t.reference_type = 'topup' and up.id = t.reference_id
             left join deposits paid_in on t.reference_type = 'deposit' and paid_in.id = t.reference_id
             left join suspense_items s on t.reference_type = 'suspense' and s.id = t.reference_id
-            join (values ${namesOfBooks}) as b(name, rail) on b.rail = coalesce(paid.rail, up.method, paid_in.rail, s.rail)
+            join (values ${providerBooksSql}) as b(name, rail) on b.rail = coalesce(paid.rail, up.method, paid_in.rail, s.rail)
             join clearing_points p on p.name = b.name and t.id <= p.through
           where $since = '-infinity' and t.kind in ('direct', 'post') group by 1)
         select p.name as subject from clearing_points p left join moved m on m.name = p.name
@@ -105,7 +105,7 @@ export const ledgerChecks: readonly Check[] = [
           left join payments p on t.reference_type in ('payment', 'fee') and p.id = t.reference_id
           left join deposits d on t.reference_type = 'deposit' and d.id = t.reference_id
         where t.created_at >= $since and t.reference_type in ('payment', 'fee', 'topup', 'deposit', 'suspense')
-          and ${subjectsOfTransfer.map((subject) => `not exists (select from audit_log a where (a.subject_id, a.at) = (${subject}, t.created_at))`).join(' and ')}`,
+          and ${auditSubjects.map((subject) => `not exists (select from audit_log a where (a.subject_id, a.at) = (${subject}, t.created_at))`).join(' and ')}`,
       'the stored totals of every customer equal the sum of the transfers': `
         with ended as (select pending_id from ledger_transfers where pending_id is not null),
         summed as (
@@ -127,10 +127,10 @@ export const ledgerChecks: readonly Check[] = [
           where a.kind = 'customer' and ($since = '-infinity' or a.id in (select customer_account_id from ledger_transfers where created_at >= $since))),
         -- Read whole, twice: searched account by account, every transfer was read five times in random order.
         edges as (
-          select m.id, ${newestBefore('turns.last')} as last, ${newestBefore('turns.before')} as before
+          select m.id, ${newestIdBefore('turns.last')} as last, ${newestIdBefore('turns.before')} as before
           from moved m cross join turns left join ledger_transfers t on t.customer_account_id = m.id group by m.id),
         sums as (
-          select m.code, m.now_minor, ${closedAt('last')}, ${closedAt('before')}
+          select m.code, m.now_minor, ${turnSums('last')}, ${turnSums('before')}
           from moved m join edges e on e.id = m.id cross join turns
             left join ledger_transfers t on t.customer_account_id = m.id and t.kind in ('direct', 'post')
             cross join lateral (select case when t.credit_account_id = m.id then t.amount_minor else -t.amount_minor end as minor) as signed
@@ -182,7 +182,7 @@ export const ledgerChecks: readonly Check[] = [
     },
     I5: {
       'the hold of every payment has its account and amount, and is open, posted or voided as its status requires': `
-        with ends as (${ends})
+        with ends as (${holdEndsSql})
         select p.id::text as subject from payments p
           left join ledger_transfers h on h.id = p.hold_transfer_id left join ledger_accounts d on d.id = h.debit_account_id left join ends e on e.pending_id = h.id
         where p.updated_at >= $since and p.hold_transfer_id is not null and ((h.kind, h.reference_id, h.amount_minor, d.owner_id) is distinct from ('pending', p.id, p.amount_minor, p.account_id)
@@ -192,7 +192,7 @@ export const ledgerChecks: readonly Check[] = [
         select t.id::text from ledger_transfers t
         where t.kind = 'pending' and t.created_at >= $since and not exists (select from payments p where t.id = case t.reference_type when 'fee' then p.fee_hold_transfer_id else p.hold_transfer_id end and p.id = t.reference_id)`,
       'every fee is held, posted or released in full with its payment, and a charged late success includes its fee': `
-        with ends as (${ends})
+        with ends as (${holdEndsSql})
         select p.id::text as subject from payments p
           left join ledger_transfers h on h.id = p.fee_hold_transfer_id left join ledger_accounts d on d.id = h.debit_account_id
           left join ledger_accounts c on c.id = h.credit_account_id left join ends e on e.pending_id = h.id
@@ -231,8 +231,8 @@ export const ledgerChecks: readonly Check[] = [
       'the last published balance equals the actual balance': `
         select a.code || ': published ' || published.available || ', is ' || (a.posted_credits_minor - a.posted_debits_minor - a.pending_debits_minor) as subject
         from ledger_accounts a
-          join lateral (select t.created_at from ledger_transfers t where t.customer_account_id = a.id and t.reference_type in ${publishing} order by t.id desc limit 1) as moved on true
-          join lateral (select t.reference_type from ledger_transfers t where t.customer_account_id = a.id order by t.id desc limit 1) as last on last.reference_type in ${publishing}
+          join lateral (select t.created_at from ledger_transfers t where t.customer_account_id = a.id and t.reference_type in ${publishingTypes} order by t.id desc limit 1) as moved on true
+          join lateral (select t.reference_type from ledger_transfers t where t.customer_account_id = a.id order by t.id desc limit 1) as last on last.reference_type in ${publishingTypes}
           join lateral (select e.data->'balance'->>'available_minor' as available, e.data->'balance'->>'held_minor' as held from events e
             where e.account_id = a.owner_id and e.workspace_id is not distinct from (select h.holder_of_workspace_id from accounts h where h.id = a.owner_id)
               and e.type = 'balance.updated' order by e.transaction desc, e.id desc limit 1) as published on true

@@ -14,14 +14,14 @@ export type Clearing = { cameInMinor: Minor; wentOutMinor: Minor }
 const settledAfterSeconds = 3_600
 const transfersAtOnce = 20_000
 
-const accounts = `(select id from ledger_accounts where code in ('rail_clearing', 'topup_clearing'))`
+const clearingAccounts = `(select id from ledger_accounts where code in ('rail_clearing', 'topup_clearing'))`
 
 /** Subqueries look up each transfer's subject: a join, planned for an unknown number of transfers, would read every payment. */
-const sums = `
-  select coalesce(sum(t.amount_minor) filter (where t.debit_account_id in ${accounts}), 0)::bigint as came_in,
-    coalesce(sum(t.amount_minor) filter (where t.credit_account_id in ${accounts}), 0)::bigint as went_out
+const sumsSql = `
+  select coalesce(sum(t.amount_minor) filter (where t.debit_account_id in ${clearingAccounts}), 0)::bigint as came_in,
+    coalesce(sum(t.amount_minor) filter (where t.credit_account_id in ${clearingAccounts}), 0)::bigint as went_out
   from counted t
-  where t.kind in ('direct', 'post') and (t.debit_account_id in ${accounts} or t.credit_account_id in ${accounts})
+  where t.kind in ('direct', 'post') and (t.debit_account_id in ${clearingAccounts} or t.credit_account_id in ${clearingAccounts})
     and case t.reference_type when 'payment' then (select p.rail from payments p where p.id = t.reference_id)
       when 'topup' then (select u.method from topups u where u.id = t.reference_id)
       when 'deposit' then (select d.rail from deposits d where d.id = t.reference_id)
@@ -34,7 +34,7 @@ const advance = statement('ledger.clearing_advance')`
   with next as materialized (select * from ledger_transfers where id > $3 order by id limit ${transfersAtOnce}),
      counted as materialized (
        select * from next where id < coalesce((select id from next where created_at >= $4 order by id limit 1), '${lastId}')),
-     summed as (${sums})
+     summed as (${sumsSql})
    update clearing_points p set through = coalesce((select id from counted order by id desc limit 1), p.through),
      came_in_minor = p.came_in_minor + summed.came_in, went_out_minor = p.went_out_minor + summed.went_out
    from summed where p.name = $1
@@ -55,7 +55,7 @@ export const advanceClearing = async (db: Database, name: Provider): Promise<voi
 const read = statement('ledger.clearing')`
   with point as (select through, came_in_minor, went_out_minor from clearing_points where name = $1),
      counted as (select * from ledger_transfers where id > coalesce((select through from point), '${firstId}')),
-     since as (${sums})
+     since as (${sumsSql})
    select coalesce((select came_in_minor from point), 0) + since.came_in as "cameInMinor",
      coalesce((select went_out_minor from point), 0) + since.went_out as "wentOutMinor"
    from since`

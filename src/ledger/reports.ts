@@ -9,6 +9,8 @@ import type { RailName } from '../lib/rail-names.ts'
 import { bookingColumns, bookingsSql, dayNumber, hourTotalsSql, isBooking, isBookingType, periodSql } from './hours.ts'
 import { createdBetweenSql, transferIds } from './id-bounds.ts'
 
+export { transferKinds } from '../db/tables/ledger.ts'
+
 const sides = ['debitsMinor', 'creditsMinor', 'pendingDebitsMinor', 'pendingCreditsMinor'] as const
 type Sides = Record<(typeof sides)[number], Minor>
 export type TrialBalanceLine = Sides & { code: string }

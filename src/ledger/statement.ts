@@ -23,8 +23,10 @@ import {
 } from './hours.ts'
 import { transferIds } from './id-bounds.ts'
 
+export { bookingTypes } from '../db/tables/ledger.ts'
+
 /** Bookings from `start`, inclusive, to `end`, exclusive. With a workspace, only those of its payments. */
-export type StatementOf = {
+export type StatementScope = {
   ownerId: Uuid
   workspaceId: Uuid | null
   start: Date
@@ -82,7 +84,7 @@ const summary = statement('ledger.statement_summary')`
          from payees m cross join lateral (select display_name from beneficiaries where id = m.id offset 0) as b) t), '[]')) from period) end as sums
    from is_pending`
 
-const isShown = (row: string): string => `(key.details_of = 'all' or ${row}.workspace_id::text = key.details_of)`
+const isDetailed = (row: string): string => `(key.details_of = 'all' or ${row}.workspace_id::text = key.details_of)`
 
 /** `balance`: the balance before the first entry. */
 const entries = prepareText<StatementEntry>()(
@@ -109,8 +111,8 @@ const entries = prepareText<StatementEntry>()(
    from page m
      left join deposits d on d.id = case m.reference_type when 'deposit' then m.reference_id end
      left join topups t on t.id = case m.reference_type when 'topup' then m.reference_id when 'deposit' then d.topup_id end
-     left join lateral (select m.* where ${isShown('m')}) as p on true
-     left join lateral (select t.*, d.receipt as deposit_receipt where ${isShown('t')}) as u on true
+     left join lateral (select m.* where ${isDetailed('m')}) as p on true
+     left join lateral (select t.*, d.receipt as deposit_receipt where ${isDetailed('t')}) as u on true
      left join beneficiaries b on b.id = m.beneficiary_id and (key.payees_of = 'all' or m.workspace_id::text = key.payees_of)
      left join payment_batches l on l.id = p.batch_id
      left join grants g on g.id = p.grant_id
@@ -133,8 +135,8 @@ export type StatementSummary = {
 }
 
 /** For a single workspace, the balances must be ignored: they are the whole account's. */
-export const readStatementSummary = async (db: Db, of: StatementOf): Promise<StatementSummary> =>
-  only(await db.query<StatementSummary>(summary, [of.ownerId, of.start, of.end, of.workspaceId, of.payeesOf]))
+export const readStatementSummary = async (db: Db, scope: StatementScope): Promise<StatementSummary> =>
+  only(await db.query<StatementSummary>(summary, [scope.ownerId, scope.start, scope.end, scope.workspaceId, scope.payeesOf]))
 
 export type StatementEntry = {
   id: Uuid
@@ -180,7 +182,7 @@ const balanceAfter = statement('ledger.balance_after')`
 
 export const bookedAt = async (db: Db, id: Uuid): Promise<Date> => found(await findTransfer(db, { id })).createdAt
 
-const balanceBehind = async (db: Db, { ownerId, start, end }: StatementOf, after: Uuid): Promise<Minor> => {
+const balanceAfterEntry = async (db: Db, { ownerId, start, end }: StatementScope, after: Uuid): Promise<Minor> => {
   const at = await bookedAt(db, after)
   const hour = new Date(Math.floor(at.getTime() / 3_600_000) * 3_600_000)
   const row = only(await db.query<{ minor: Minor }>(balanceAfter, [ownerId, start, end, after, hour > start ? hour : start]))
@@ -192,11 +194,11 @@ type EntriesPage = { after: Uuid | null; take: number; summary: Pick<StatementSu
 /** Entries oldest first, up to the last one that the summary includes. */
 export const listStatementEntries = async (
   db: Db,
-  of: StatementOf,
+  scope: StatementScope,
   { after, take, summary: { openingMinor, through } }: EntriesPage,
 ): Promise<StatementEntry[]> => {
-  const balance = after === null ? openingMinor : await balanceBehind(db, of, after)
-  const { ownerId, start, end, workspaceId, detailsOf, payeesOf } = of
+  const balance = after === null ? openingMinor : await balanceAfterEntry(db, scope, after)
+  const { ownerId, start, end, workspaceId, detailsOf, payeesOf } = scope
   const key = { account_id: ownerId, starts: start, ends: end, workspace_id: workspaceId }
   return db.run(entries, { ...key, details_of: detailsOf, payees_of: payeesOf, after, through, take, balance })
 }

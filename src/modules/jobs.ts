@@ -134,7 +134,7 @@ export const startWork = async (deps: WorkDeps, more: readonly Sweep[]): Promise
     isWaking = true
     const wake = () => {
       isWaking = false
-      deps.jobs.wake('payments', { own: [] })
+      deps.jobs.wake('payments', { dueIds: [] })
     }
     setTimeout(wake, wakeAfterMs).unref()
   })

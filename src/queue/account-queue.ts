@@ -45,7 +45,7 @@ export type AccountQueueOptions<Entry, Result> = {
 /** Larger groups are not faster. */
 export const maxInGroup = 64
 /** After this many consecutive contentions, a line waits for its lock. */
-const maxPassed = 8
+const maxContentions = 8
 
 type Waiter<Entry, Result> = { entry: Entry; resolve: (result: Result) => void; reject: (error: Error) => void }
 type Line<Entry, Result> = {
@@ -53,7 +53,7 @@ type Line<Entry, Result> = {
   account: Uuid | null
   state: 'open' | 'shared' | 'contended' | 'waiting'
   waiters: Waiter<Entry, Result>[]
-  passed: number
+  contentions: number
 }
 type Part<Entry, Result> = { line: Line<Entry, Result>; taken: Waiter<Entry, Result>[] }
 
@@ -64,10 +64,10 @@ const sizeOf = (parts: readonly { taken: readonly unknown[] }[]): number =>
 /** Takes one entry from each line in turn. */
 const takeTurns = <Entry, Result>(lines: readonly Line<Entry, Result>[]): Part<Entry, Result>[] => {
   const counts = new Map<Line<Entry, Result>, number>()
-  let places = maxInGroup
-  for (let turn = 1, left = lines; places > 0 && left.length > 0; turn += 1) {
-    for (const line of left.slice(0, places)) counts.set(line, turn)
-    places -= Math.min(places, left.length)
+  let slotsLeft = maxInGroup
+  for (let turn = 1, left = lines; slotsLeft > 0 && left.length > 0; turn += 1) {
+    for (const line of left.slice(0, slotsLeft)) counts.set(line, turn)
+    slotsLeft -= Math.min(slotsLeft, left.length)
     left = left.filter(({ waiters }) => waiters.length > turn)
   }
   return [...counts].map(([line, count]) => ({ line, taken: line.waiters.splice(0, count) }))
@@ -78,11 +78,11 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
   const { name, logger, work, maxShared, maxWaiting, maxQueued = Number.POSITIVE_INFINITY } = options
   const lines = new Set<OwnLine>()
   const byAccount = new Map<Uuid, OwnLine>()
-  const places = { shared: maxShared, waiting: maxWaiting }
+  const slots = { shared: maxShared, waiting: maxWaiting }
   let queued = 0
   let inShared = 0
   let scheduled = false
-  const readers: (() => void)[] = []
+  const waitingReaders: (() => void)[] = []
 
   const linesIn = (state: OwnLine['state']): OwnLine[] => [...lines].filter((line) => line.state === state)
 
@@ -115,8 +115,8 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
     }
     queued -= taken.length - back.length
     line.waiters.unshift(...back)
-    line.passed = back.length > 0 ? line.passed + 1 : 0
-    line.state = line.passed >= maxPassed ? 'contended' : 'open'
+    line.contentions = back.length > 0 ? line.contentions + 1 : 0
+    line.state = line.contentions >= maxContentions ? 'contended' : 'open'
     // Moves the line to the end, so that with more lines than places each gets its turn.
     lines.delete(line)
     if (line.waiters.length > 0) lines.add(line)
@@ -125,7 +125,7 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
 
   const begin = async (parts: readonly Part<Entry, Result>[], state: 'shared' | 'waiting'): Promise<void> => {
     const size = state === 'shared' ? sizeOf(parts) : 0
-    places[state] -= 1
+    slots[state] -= 1
     inShared += size
     for (const { line } of parts) line.state = state
     const outcomes = await done(
@@ -137,20 +137,20 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
       settle(part, outcomes.slice(from, from + part.taken.length))
       from += part.taken.length
     }
-    places[state] += 1
+    slots[state] += 1
     inShared -= size
-    for (const resolve of readers.splice(0)) resolve()
+    for (const resolve of waitingReaders.splice(0)) resolve()
     schedule()
   }
 
   const pump = (): void => {
     scheduled = false
-    while (places.shared > 0) {
+    while (slots.shared > 0) {
       const open = linesIn('open')
       if (open.length === 0 || open.reduce((sum, { waiters }) => sum + waiters.length, 0) < inShared) break
       void begin(takeTurns(open), 'shared')
     }
-    for (const line of linesIn('contended').slice(0, places.waiting))
+    for (const line of linesIn('contended').slice(0, slots.waiting))
       void begin([{ line, taken: line.waiters.splice(0, maxInGroup) }], 'waiting')
   }
   /** Groups all entries that arrive in one turn of the event loop. */
@@ -163,7 +163,7 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
   const lineFor = (account: Uuid, alone: boolean): OwnLine => {
     const known = alone ? undefined : byAccount.get(account)
     if (known) return known
-    const line: OwnLine = { account: alone ? null : account, state: alone ? 'contended' : 'open', waiters: [], passed: 0 }
+    const line: OwnLine = { account: alone ? null : account, state: alone ? 'contended' : 'open', waiters: [], contentions: 0 }
     lines.add(line)
     if (!alone) byAccount.set(account, line)
     return line
@@ -180,7 +180,8 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
         schedule()
       }),
     /** Resolves when a shared group may begin. Readers that look then find all entries that arrived during the last group. */
-    ready: (): Promise<void> => (places.shared > 0 ? Promise.resolve() : new Promise((resolve) => void readers.push(resolve))),
+    ready: (): Promise<void> =>
+      slots.shared > 0 ? Promise.resolve() : new Promise((resolve) => void waitingReaders.push(resolve)),
     /** Accounts whose lines wait, because their locks were contended too often. */
     contended: (): Uuid[] =>
       [...byAccount.values()].flatMap(({ account, state }) =>

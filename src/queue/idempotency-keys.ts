@@ -12,15 +12,15 @@ import { parseId, type Uuid } from '../lib/ids.ts'
 export type KeyScope = { accountId: Uuid; workspaceId: Uuid }
 
 /** `bodyHash`: hash of the body at the key's first use. */
-export type Once = { key: string; scope: Buffer; bodyHash: Buffer; place: KeyScope }
+export type KeyUse = { key: string; scope: Buffer; bodyHash: Buffer; place: KeyScope }
 
-export type UsedKey<Answer> = { once: Pick<Once, 'scope' | 'bodyHash'>; answer: Answer }
+export type UsedKey<Answer> = { once: Pick<KeyUse, 'scope' | 'bodyHash'>; answer: Answer }
 
 export type Keys<Answer, Caller = unknown> = {
   /** Finds keys that were used before. The caller has locked the accounts of their scopes. */
-  read: (db: Db, all: readonly Once[]) => Promise<UsedKey<Answer>[]>
+  read: (db: Db, all: readonly KeyUse[]) => Promise<UsedKey<Answer>[]>
   /** The response to a repeated request. Default: the first response. */
-  again?: (answer: Answer) => Answer
+  toReplay?: (answer: Answer) => Answer
   /** Stores used keys in the transaction of their effect. */
   keep: (tx: Tx, used: readonly UsedKey<Answer>[]) => Promise<void>
   /** Why this caller must not get the response. Undefined if it may. */
@@ -54,7 +54,7 @@ export const keyReused = (details?: ErrorDetails): Refusal =>
   conflict('This Idempotency-Key was used with another request.', 'idempotency', details)
 
 /** The beneficiary that the first request with the key created. */
-const madeBy = ({ text }: StoredAnswer): ErrorDetails | undefined => {
+const createdBeneficiary = ({ text }: StoredAnswer): ErrorDetails | undefined => {
   const { id } = (text === '' ? {} : JSON.parse(text)) as { id?: unknown }
   return typeof id === 'string' && parseId('beneficiary', id) ? { existing_beneficiary_id: id } : undefined
 }
@@ -65,7 +65,7 @@ export const answerKeys: Keys<SingleAnswer> = {
     const rows = all.length === 0 ? [] : await db.run(find, { scopes: all.map(({ scope }) => scope) })
     return rows.map(({ status, text, ...once }) => ({ once, answer: { status, text } }))
   },
-  again: withoutSecrets,
+  toReplay: withoutSecrets,
   keep: async (tx, used) => {
     await insertRows(
       tx,
@@ -79,7 +79,7 @@ export const answerKeys: Keys<SingleAnswer> = {
       })),
     )
   },
-  refusal: ({ sameBody, answer }) => (sameBody ? undefined : keyReused(madeBy(answer))),
+  refusal: ({ sameBody, answer }) => (sameBody ? undefined : keyReused(createdBeneficiary(answer))),
 }
 
 /** The keys of one group: keys used before, and keys that the group itself uses. */
@@ -88,12 +88,12 @@ export const openKeys = <Answer, Caller>(
   before: readonly UsedKey<Answer>[],
   recoveryPoint: RecoveryPoint,
 ) => {
-  const nameOf = ({ scope }: Pick<Once, 'scope'>): string => scope.toString('hex')
+  const nameOf = ({ scope }: Pick<KeyUse, 'scope'>): string => scope.toString('hex')
   const known = new Map(before.map((used) => [nameOf(used.once), used]))
   const used: UsedKey<Answer>[] = []
   return {
     /** Returns a refusal if the key was first used for another request or by another caller. */
-    find: (once: Once | null, caller: Caller, at: Date): Answer | Refusal | undefined => {
+    find: (once: KeyUse | null, caller: Caller, at: Date): Answer | Refusal | undefined => {
       const first = once && known.get(nameOf(once))
       if (!once) return undefined
       // Running the request again could pay twice.
@@ -101,9 +101,9 @@ export const openKeys = <Answer, Caller>(
       const used = { answer: first.answer, sameBody: first.once.bodyHash.equals(once.bodyHash) }
       return keys.refusal(used, caller, at) ?? first.answer
     },
-    use: (once: Once | null, answer: Answer): void => {
+    use: (once: KeyUse | null, answer: Answer): void => {
       if (!once) return
-      const first = { once, answer: keys.again?.(answer) ?? answer }
+      const first = { once, answer: keys.toReplay?.(answer) ?? answer }
       used.push(first)
       known.set(nameOf(once), first)
     },

@@ -13,7 +13,7 @@ import { type KeyScope, type Keys, keyReused } from './idempotency-keys.ts'
 export type KeyUser = { lineage: readonly Uuid[]; revokedAt: Date | null; expiresAt: Date | null } | null
 
 /** `text`: the response at creation. */
-export type RecordAnswer = { id: Uuid; text: string; by: KeyUser }
+export type RecordAnswer = { id: Uuid; text: string; usedBy: KeyUser }
 
 export const keyUserOf = ({ grant }: Principal): KeyUser => grant && { lineage: grant.lineage, revokedAt: null, expiresAt: null }
 
@@ -70,14 +70,14 @@ export const recordKeys = (
           ),
           bodyHash,
         },
-        answer: { id, text: unpackAnswer(packed), by: grantId === null ? null : { lineage, revokedAt, expiresAt } },
+        answer: { id, text: unpackAnswer(packed), usedBy: grantId === null ? null : { lineage, revokedAt, expiresAt } },
       }))
     },
     keep: async () => undefined,
     refusal: ({ answer, sameBody }, caller, at): Refusal | undefined => {
       const details = detailsFor(answer, caller)
       if (!sameBody) return keyReused(details)
-      if (mayRepeat(answer.by, caller, at)) return undefined
+      if (mayRepeat(answer.usedBy, caller, at)) return undefined
       return conflict('This Idempotency-Key was used by another credential.', 'idempotency', details)
     },
   }

@@ -3,7 +3,7 @@ import { type AccountLocks, lockAccounts, lockGroup } from '../db/account-lock.t
 import { type Database, inTx, type Tx } from '../db/client.ts'
 import { CommitThenThrow, catchRefusal, Refusal } from '../lib/errors.ts'
 import { contended, type Outcome } from './account-queue.ts'
-import { type Keys, type Once, openKeys, type SingleAnswer } from './idempotency-keys.ts'
+import { type Keys, type KeyUse, openKeys, type SingleAnswer } from './idempotency-keys.ts'
 
 /**
  * The only way for a caller to change anything: begin → lock → key → caller → decide → write → event, audit, response → commit.
@@ -20,14 +20,14 @@ import { type Keys, type Once, openKeys, type SingleAnswer } from './idempotency
  */
 export type WriteRequest<Caller = Principal | null> = {
   locks: AccountLocks
-  once: Once | null
+  once: KeyUse | null
   /** Throws a Refusal if the caller would be refused now. */
   reauthenticate: (tx: Tx) => Promise<Caller>
   /** Throws a Refusal if the caller may not start anything new, because of a freeze or without a fresh proof. */
   admit?: (caller: Caller, at: Date) => void
 }
 
-export type Act<Request, Caller, State, Answer> = {
+export type GroupWrite<Request, Caller, State, Answer> = {
   keys: Keys<Answer, Caller>
   read: (tx: Tx) => Promise<State>
   /** Decides requests in order. A returned refusal wrote only its audit row. A `CommitThenThrow` commits with the group. */
@@ -46,7 +46,7 @@ export const writeAll = async <Request extends WriteRequest<Caller>, Caller, Sta
   tx: Tx,
   requests: readonly Request[],
   wait: boolean,
-  act: Act<Request, Caller, State, Answer>,
+  act: GroupWrite<Request, Caller, State, Answer>,
 ): Promise<Outcome<Answered<Answer>>[]> => {
   const locks = {
     exclusive: requests.flatMap((request) => request.locks.exclusive),

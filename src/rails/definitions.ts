@@ -1,23 +1,23 @@
 import { z } from 'zod'
 import { type DepositRail, type PromptRail, type Provider, providers, type RailName } from '../lib/rail-names.ts'
-import { definitions as stated } from './all/definitions.ts'
+import { definitions as providerDefinitions } from './all/definitions.ts'
 import { type DepositDefinition, merged, type PayoutDefinition, type PromptDefinition } from './definition.ts'
 
-type Stated = (typeof stated)[keyof typeof stated]
+type AnyDefinition = (typeof providerDefinitions)[keyof typeof providerDefinitions]
 
-export const definitions: { readonly [P in Provider]: Stated } = stated
+export const definitions: { readonly [P in Provider]: AnyDefinition } = providerDefinitions
 
-const part = <Part extends 'settings' | 'payouts' | 'prompts' | 'deposits'>(name: Part) =>
-  merged(Object.values(stated).map((provider): Stated[Part] => provider[name]))
+const mergePart = <Part extends 'settings' | 'payouts' | 'prompts' | 'deposits'>(name: Part) =>
+  merged(Object.values(providerDefinitions).map((provider): AnyDefinition[Part] => provider[name]))
 
-export const railSettings = part('settings')
+export const railSettings = mergePart('settings')
 const settings = z.object(railSettings)
 export type RailSettings = z.output<typeof settings>
 
 export const allDefinitions = providers.map((provider) => definitions[provider])
 
-export const payouts: Readonly<Record<RailName, PayoutDefinition<RailSettings>>> = part('payouts')
+export const payouts: Readonly<Record<RailName, PayoutDefinition<RailSettings>>> = mergePart('payouts')
 
-export const prompts: Readonly<Record<PromptRail, PromptDefinition>> = part('prompts')
+export const prompts: Readonly<Record<PromptRail, PromptDefinition>> = mergePart('prompts')
 
-export const deposits: Readonly<Record<DepositRail, DepositDefinition>> = part('deposits')
+export const deposits: Readonly<Record<DepositRail, DepositDefinition>> = mergePart('deposits')

@@ -34,7 +34,7 @@ export const readBankAccount = (text: string) => {
 }
 
 /** Our references: twelve digits, or the account numbers of deposits, which have a check digit. */
-export const ourNumbers = (texts: readonly string[]): readonly string[] => [
+export const ourReferences = (texts: readonly string[]): readonly string[] => [
   ...new Set([
     ...texts.flatMap((text) => text.match(/\b\d{12}\b/g) ?? []),
     ...texts.flatMap((text) => text.split(/[^0-9A-Za-z -]+|\s{2,}/).flatMap((part) => readDepositCode(part) ?? [])),

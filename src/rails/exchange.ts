@@ -91,7 +91,7 @@ const readText = async (response: AsyncIterable<Buffer>): Promise<string> => {
   return new TextDecoder().decode(Buffer.concat(chunks))
 }
 
-const converse = (input: ExchangeRequest, socket: Socket, signal: AbortSignal): Promise<Exchange> => {
+const sendRequest = (input: ExchangeRequest, socket: Socket, signal: AbortSignal): Promise<Exchange> => {
   const url = new URL(input.url)
   const body = input.body === undefined ? undefined : JSON.stringify(input.body)
   const headers = {
@@ -134,7 +134,7 @@ const send = async (input: ExchangeRequest, lookup: LookupFunction): Promise<Exc
     if (!socket.writable || socket.readableEnded)
       return notSent('connection_closed', 'The provider closed the connection before anything was sent.')
     try {
-      return await converse(input, socket, signal)
+      return await sendRequest(input, socket, signal)
     } catch {
       const message = signal.aborted ? 'The provider did not answer in time.' : 'The connection was lost before the answer.'
       return { kind: 'lost', message }

@@ -48,7 +48,7 @@ const amountForm =
   /^(?:k(?:es|sh)\.?\s*)?([+-]?)\s*(?:k(?:es|sh)\.?\s*)?(\d{1,16}|\d{1,3}(?:,\d{3}){1,5})(?:\.(\d{1,2})0*)?(?:\s*k(?:es|sh)\.?)?$/i
 
 /** Parses signed amounts to minor units without floats: 500, "500.00", -26, "1,001.00", "KES 1,275.00". Otherwise undefined. */
-export const readBalance = (value: unknown): Minor | undefined => {
+export const readSignedShillings = (value: unknown): Minor | undefined => {
   if (typeof value !== 'number' && typeof value !== 'string') return undefined
   const match = amountForm.exec(String(value).trim())
   if (!match) return undefined
@@ -60,13 +60,13 @@ export const readBalance = (value: unknown): Minor | undefined => {
 
 /** Undefined for a negative amount. */
 export const readShillings = (value: unknown): Minor | undefined => {
-  const amount = readBalance(value)
+  const amount = readSignedShillings(value)
   return amount === undefined || amount < 0n ? undefined : amount
 }
 
 /** The returned amount, which some providers write with a minus sign, as outgoing. */
 export const readReturned = (value: unknown): Minor | undefined => {
-  const amount = readBalance(value)
+  const amount = readSignedShillings(value)
   return amount === undefined || amount === 0n ? undefined : amount < 0n ? -amount : amount
 }
 

@@ -31,7 +31,7 @@ export const createGate = ({ clock, concurrency }: { clock: Clock; concurrency: 
   const nowMs = () => clock.now().getTime()
   /** A pause longer than the maximum was computed before the clock was set back, and is ignored. */
   const isPaused = () => nowMs() < untilMs && untilMs - nowMs() <= 2 * pausesMs[cause].max
-  const learn = (outcome: CallOutcome): void => {
+  const recordOutcome = (outcome: CallOutcome): void => {
     if (outcome === 'answered') {
       failures = pauses = untilMs = 0
       since = null
@@ -61,7 +61,7 @@ export const createGate = ({ clock, concurrency }: { clock: Clock; concurrency: 
       if (isTrial) trialUnderWay = true
       try {
         const submission = await call()
-        learn(outcomeOf(submission))
+        recordOutcome(outcomeOf(submission))
         return submission
       } finally {
         underWay -= 1

@@ -66,7 +66,7 @@ export type Submission =
   | { kind: 'lost'; message: string; duplicate?: true }
 
 /** `providerStatus`: the provider's own status word. */
-type Worded = { providerStatus?: string }
+type WithStatus = { providerStatus?: string }
 
 /**
  * Only `succeeded`, `failed` and `returned` end an attempt. `amountMinor`: as reported, or null. `receipt`: null only for the STK
@@ -75,10 +75,10 @@ type Worded = { providerStatus?: string }
  */
 export type Evidence =
   | { kind: 'succeeded'; receipt: string | null; amountMinor: Minor | null; payeeName?: string }
-  | ({ kind: 'failed' } & Failure & Worded)
-  | ({ kind: 'returned'; receipt: string | null; amountMinor: Minor | null; isUnread?: true; message: string } & Worded)
+  | ({ kind: 'failed' } & Failure & WithStatus)
+  | ({ kind: 'returned'; receipt: string | null; amountMinor: Minor | null; isUnread?: true; message: string } & WithStatus)
   | { kind: 'pending' }
-  | ({ kind: 'unknown'; code: string; message: string; moved?: true } & Worded)
+  | ({ kind: 'unknown'; code: string; message: string; moved?: true } & WithStatus)
 
 export type Attempt = Pick<Instruction, 'orderId' | 'amountMinor' | 'reference' | 'at' | 'callbacks'> & {
   rail: AnyRail
@@ -122,7 +122,7 @@ export type PayoutAdapter = {
   ) => Delivery
 }
 
-export type Movement = { receipt: string; at: Date; amountMinor: Minor; references: readonly string[] }
+export type ListedPayment = { receipt: string; at: Date; amountMinor: Minor; references: readonly string[] }
 
 /** Permits resending a lost order. `provenFor`: the account that must have passed the duplicate test. Null: the emulator. */
 export type Repeats = { provenFor: string | null }
@@ -139,7 +139,7 @@ export type CollectionAdapter = {
    * Payments received from `start` (inclusive) to `end` (exclusive). Undefined if the provider's list is incomplete, or if an
    * entry cannot be read, unless `skipsUnreadable` leaves such entries out.
    */
-  listPaidIn: (period: { start: Date; end: Date; skipsUnreadable?: boolean }) => Promise<Movement[] | undefined>
+  listPaidIn: (period: { start: Date; end: Date; skipsUnreadable?: boolean }) => Promise<ListedPayment[] | undefined>
   collect: (instruction: CollectionInstruction) => Promise<Submission>
   query: (attempt: Attempt) => Promise<Evidence>
   readDelivery: (kind: DeliveryKind, body: unknown) => Delivery
@@ -201,7 +201,7 @@ export type ProviderRails<P extends Provider> = {
   numbers: Readonly<Partial<Record<RailOf<P>, readonly string[]>>>
 }
 
-export type SomeRails = Pick<ProviderRails<Provider>, 'account' | 'identity' | 'numbers'> & {
+export type ConnectedProvider = Pick<ProviderRails<Provider>, 'account' | 'identity' | 'numbers'> & {
   readonly [Part in 'payout' | 'collection' | 'deposits']: Partial<ProviderRails<Provider>[Part]>
 }
 

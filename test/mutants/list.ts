@@ -293,7 +293,7 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'a key repeats the answer to another body',
     file: 'src/queue/idempotency-keys.ts',
-    find: 'refusal: ({ sameBody, answer }) => (sameBody ? undefined : keyReused(madeBy(answer))),',
+    find: 'refusal: ({ sameBody, answer }) => (sameBody ? undefined : keyReused(createdBeneficiary(answer))),',
     replace: 'refusal: () => undefined,',
     suite: 'test/http/idempotency.test.ts',
   },

@@ -152,7 +152,7 @@ export const receiptMutants: readonly Mutant[] = [
   {
     bug: 'a named movement explains every comparison that follows',
     ...balances,
-    find: '  countIn(tx, run.id, movements)\n',
+    find: '  markCounted(tx, run.id, movements)\n',
     replace: '',
   },
   {
@@ -170,8 +170,8 @@ export const receiptMutants: readonly Mutant[] = [
   {
     bug: 'a transfer to the bank is one from it',
     ...movements,
-    find: "direction === 'in' ? named.amount_minor : -named.amount_minor",
-    replace: 'named.amount_minor',
+    find: "direction === 'in' ? input.amount_minor : -input.amount_minor",
+    replace: 'input.amount_minor',
   },
   {
     bug: 'a part of a difference explains all of it',

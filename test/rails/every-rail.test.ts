@@ -5,7 +5,14 @@ import type { Fault } from '../../src/dev/sandbox/answer.ts'
 import { providerOf, type RailName, railNames } from '../../src/lib/rail-names.ts'
 import { adapters } from '../../src/rails/all/adapters.ts'
 import { payouts } from '../../src/rails/definitions.ts'
-import type { AdapterDeps, Evidence, PayoutAdapter, PayoutInstruction, SomeRails, Submission } from '../../src/rails/rail.ts'
+import type {
+  AdapterDeps,
+  ConnectedProvider,
+  Evidence,
+  PayoutAdapter,
+  PayoutInstruction,
+  Submission,
+} from '../../src/rails/rail.ts'
 import { payoutWords } from '../../src/rails/texts.ts'
 import { payoutAttempt, startRails, type TestRails } from './harness.ts'
 
@@ -20,7 +27,7 @@ beforeEach(() => rails.scheduler.runAll())
 
 const settings = loadConfig({})
 
-type AnyAdapter = { create: (options: unknown, deps: AdapterDeps) => SomeRails }
+type AnyAdapter = { create: (options: unknown, deps: AdapterDeps) => ConnectedProvider }
 
 const adapterOf = (rail: RailName, baseUrl = rails.baseUrl): PayoutAdapter => {
   const provider = providerOf(rail)

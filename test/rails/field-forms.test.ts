@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readPayoutDelivery } from '../../src/rails/daraja/payout.ts'
-import { providerInstant, readBalance } from '../../src/rails/fields.ts'
+import { providerInstant, readSignedShillings } from '../../src/rails/fields.ts'
 import { startRails, type TestRails } from './harness.ts'
 
 // Undocumented answers of providers, after public reports of other integrations.
@@ -46,7 +46,7 @@ describe('an account', () => {
     ['--1', undefined],
     ['', undefined],
   ])('that holds %s', (text, amount) => {
-    expect(readBalance(text)).toBe(amount)
+    expect(readSignedShillings(text)).toBe(amount)
   })
   test('below zero is one of the balances', () => {
     const Value =

@@ -5,7 +5,7 @@ import { newDepositCode } from '../../src/lib/deposit-code.ts'
 import { newId, parseId } from '../../src/lib/ids.ts'
 import { traceByProviderName } from '../../src/modules/attempts/trace.ts'
 import { requestBalances } from '../../src/modules/exceptions/reconciliation/balances.ts'
-import { lockProvider, nameMovement } from '../../src/modules/exceptions/reconciliation/movements-service.ts'
+import { lockProvider, recordMovement } from '../../src/modules/exceptions/reconciliation/movements-service.ts'
 import { reconcilePaidIn, reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { recordSuspense } from '../../src/modules/suspense/service.ts'
@@ -637,7 +637,7 @@ describe("the provider's balance of the organisation's accounts", () => {
         isOver = true
       })
       for (let waiting = 0; waiting < 1 && !isOver; ) waiting = (await db.query(`select from ${waitingForLock}`)).length
-      await nameMovement(tx, shellOperator('a test'), named)
+      await recordMovement(tx, shellOperator('a test'), named)
     })
     expect(await compared).toMatchObject({ matched: 1, differences: 0 })
     expect(await nextMorning()).toMatchObject(agrees)

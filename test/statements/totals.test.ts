@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { countHours } from '../../src/ledger/count-hours.ts'
 import { readFlow } from '../../src/ledger/reports.ts'
-import { listStatementEntries, readStatementSummary, type StatementOf } from '../../src/ledger/statement.ts'
+import { listStatementEntries, readStatementSummary, type StatementScope } from '../../src/ledger/statement.ts'
 import { dateAfter } from '../../src/lib/clock.ts'
 import { parseId, type Uuid } from '../../src/lib/ids.ts'
 import { startOfDate } from '../../src/policy/calendar.ts'
@@ -59,7 +59,7 @@ const readBookings = () =>
   )
 
 /** A statement's contents, from the bookings themselves. */
-const plainly = ({ start, end, workspaceId: workspace }: StatementOf) => {
+const plainly = ({ start, end, workspaceId: workspace }: StatementScope) => {
   const sum = (some: typeof bookings) => some.reduce((total, { minor }) => total + minor, 0n)
   const [before, later] = [bookings.filter(({ at }) => at < start), bookings.filter(({ at }) => at >= start)]
   const all = later.filter(({ at }) => at < end)
@@ -89,7 +89,7 @@ const plainly = ({ start, end, workspaceId: workspace }: StatementOf) => {
   }
 }
 
-const stated = async (of: StatementOf, take: number) => {
+const stated = async (of: StatementScope, take: number) => {
   const { db } = service.deps
   const summary = await readStatementSummary(db, of)
   const entries: Awaited<ReturnType<typeof listStatementEntries>> = []

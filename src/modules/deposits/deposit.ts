@@ -12,12 +12,18 @@ import { readDepositCode } from '../../lib/deposit-code.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { collectionRail, type DepositRail, depositRailOf, type Provider, providerOf } from '../../lib/rail-names.ts'
 import { receiptForms, receiptKey } from '../../lib/text.ts'
-import type { DepositNotification, Movement } from '../../rails/rail.ts'
+import type { DepositNotification, ListedPayment } from '../../rails/rail.ts'
 import { sweepOf } from '../for-each-row.ts'
 import { deliveryOperator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
 import { applyEvidence, lockAttempt } from '../sending/evidence.ts'
-import { alertOfOtherAmount, claimReceipts, findReceiptHolders, type Holder, mayTakeOver } from '../suspense/receipts-service.ts'
+import {
+  alertOfOtherAmount,
+  claimReceipts,
+  findReceiptHolders,
+  type ReceiptHolder,
+  yieldsTo,
+} from '../suspense/receipts-service.ts'
 import { recordSuspense } from '../suspense/service.ts'
 import { credit } from '../topups/outcome.ts'
 import { isCreditable, lockTopupWithAccount, type TopupRecord } from '../topups/queries.ts'
@@ -38,7 +44,7 @@ const attemptByReference = prepare('rail_attempts.topup_by_reference', { referen
 )
 
 /** `attemptId`: the attempt of the prompt, if the reference belongs to a prompt. */
-export const findByReference = async (db: Db, reference: string): Promise<{ topupId: Uuid; attemptId?: Uuid } | undefined> => {
+export const findTarget = async (db: Db, reference: string): Promise<{ topupId: Uuid; attemptId?: Uuid } | undefined> => {
   const code = readDepositCode(reference)
   if (code !== undefined) {
     const topup = await topupByCode(db, { depositCode: code })
@@ -76,10 +82,10 @@ const toSuspense = async (
 }
 
 /** Records a second amount under one receipt for a person, without booking it. Undefined if it is equal or already recorded. */
-const keepOtherAmount = async (
+const recordConflict = async (
   tx: Tx,
   { id: subjectId, rail, receipt, amountMinor }: Pick<DepositRecord, 'id' | 'rail' | 'receipt' | 'amountMinor'>,
-  holder: Holder,
+  holder: ReceiptHolder,
   deliveryId?: Uuid,
 ): Promise<Uuid | undefined> => {
   if (holder.amountMinor === null || holder.amountMinor === amountMinor) return undefined
@@ -90,21 +96,21 @@ const keepOtherAmount = async (
 }
 
 /** Ends a deposit whose receipt is taken. The deposit links to a suspense item with the receipt, which shows who paid. */
-const endTaken = async (tx: Tx, deposit: DepositRecord, holder: Holder): Promise<void> => {
+const endAsDuplicate = async (tx: Tx, deposit: DepositRecord, holder: ReceiptHolder): Promise<void> => {
   const { id } = deposit
-  await keepOtherAmount(tx, deposit, holder)
+  await recordConflict(tx, deposit, holder)
   if (holder.kind === 'suspense') endDeposit(tx, id, { state: 'suspense', suspenseId: holder.id })
   else endDeposit(tx, id, { state: 'known' })
 }
 
 /** Lock order: account, receipt, deposit, suspense item. An earlier statement may have put the receipt into suspense. */
 const settle = async (tx: Tx, id: Uuid): Promise<void> => {
-  const report = await findDeposit(tx, { id })
-  if (report?.state !== 'received') return
-  const named = await findByReference(tx, report.reference)
-  if (named?.attemptId) return settlePrompt(tx, report, { topupId: named.topupId, attemptId: named.attemptId })
-  const topup: TopupRecord | undefined = named && (await lockTopupWithAccount(tx, named.topupId))
-  const name = { rail: report.rail, direction: 'in', receipt: report.receipt } as const
+  const unlocked = await findDeposit(tx, { id })
+  if (unlocked?.state !== 'received') return
+  const target = await findTarget(tx, unlocked.reference)
+  if (target?.attemptId) return settlePrompt(tx, unlocked, { topupId: target.topupId, attemptId: target.attemptId })
+  const topup: TopupRecord | undefined = target && (await lockTopupWithAccount(tx, target.topupId))
+  const name = { rail: unlocked.rail, direction: 'in', receipt: unlocked.receipt } as const
   // Excludes only this deposit, not its top-up: two deposits with one receipt may name the same top-up.
   const [holder] = await findReceiptHolders(tx, [{ ...name, except: id }])
   const deposit = await lockDeposit(tx, { id })
@@ -112,11 +118,11 @@ const settle = async (tx: Tx, id: Uuid): Promise<void> => {
   const isOpen = topup !== undefined && (await isCreditable(tx, topup))
   const { receipt, amountMinor } = deposit
   const owner = { kind: 'deposit', id } as const
-  if (holder && !(isOpen && mayTakeOver(holder, { owner, amountMinor }))) return endTaken(tx, deposit, holder)
+  if (holder && !(isOpen && yieldsTo(holder, { owner, amountMinor }))) return endAsDuplicate(tx, deposit, holder)
   if (!isOpen) return toSuspense(tx, deposit, topup ? 'account_closed' : 'unknown_reference')
   const credits = { accountId: topup.accountId, topupId: topup.id }
   const taken = (await claimReceipts(tx, [{ ...name, owner, amountMinor, credits }])).get(id)
-  if (taken) return endTaken(tx, deposit, taken)
+  if (taken) return endAsDuplicate(tx, deposit, taken)
   await credit(tx, { topup, actor: deliveryOperator }, { receipt, amountMinor, reference: { type: 'deposit', id } })
   endDeposit(tx, id, { state: 'credited', topupId: topup.id, ...(holder && { suspenseId: holder.id }) })
 }
@@ -142,7 +148,7 @@ const knownReceipts = async (db: Db, provider: Provider, report: readonly { rece
 }
 
 /** Records a repeated deposit notification with another amount. `deliveryId`: the delivery of that notification. */
-export const recordOtherAmount = async (
+export const recordConflictingNotification = async (
   tx: Tx,
   rail: DepositRail,
   { receipt, amountMinor }: DepositNotification,
@@ -151,7 +157,7 @@ export const recordOtherAmount = async (
   const known = await first(tx, withReceipts, { provider: providerOf(rail), receipts: receiptForms(receipt) })
   if (!known) return undefined
   const holder = { kind: 'deposit', id: known.id, amountMinor: known.amountMinor, isOpen: false } as const
-  return keepOtherAmount(tx, { ...known, amountMinor }, holder, deliveryId)
+  return recordConflict(tx, { ...known, amountMinor }, holder, deliveryId)
 }
 
 export const depositContext = (id: Uuid): readonly string[] => ['deposit', id]
@@ -200,13 +206,13 @@ const issuedCodes = prepare('topups.issued_codes', { codes: 'text[]' }, (orm, pa
 export const recordListedDeposits = async (
   deps: Recording,
   provider: Provider,
-  movements: readonly Movement[],
+  movements: readonly ListedPayment[],
   source: 'list' | 'statement',
 ): Promise<void> => {
   const rail = depositRailOf(provider)
   if (!rail) return
   const cameIn = movements.filter(({ amountMinor }) => amountMinor > 0n)
-  const codesOf = ({ references }: Movement) => references.flatMap((reference) => readDepositCode(reference) ?? [])
+  const codesOf = ({ references }: ListedPayment) => references.flatMap((reference) => readDepositCode(reference) ?? [])
   const codes = cameIn.flatMap(codesOf)
   const issued = new Set(codes.length > 0 ? (await deps.db.run(issuedCodes, { codes })).map(({ code }) => code) : [])
   const named = cameIn.flatMap((movement) => {
@@ -223,19 +229,19 @@ export const recordListedDeposits = async (
 }
 
 /** Whether anyone may pay in. A reference stays valid after its first deposit. */
-const hasReferences = async (db: Db): Promise<boolean> => {
+const hasDepositCodes = async (db: Db): Promise<boolean> => {
   const [row] = await db.query<{ yes: boolean }>('select exists (select from topups where deposit_code is not null) as yes')
   return row?.yes ?? false
 }
 
-const behindSeconds = 3 * 3_600
+const lookbackSeconds = 3 * 3_600
 
 /** Finds deposits with lost notifications in the provider's list of the last hours. The daily comparison finds older ones. */
 export const findLostDeposits = async (deps: Parts): Promise<void> => {
   const { collection } = deps.rails
-  if (!collection || !(await hasReferences(deps.db))) return
+  if (!collection || !(await hasDepositCodes(deps.db))) return
   const now = deps.clock.now()
-  const period = { start: secondsAfter(now, -behindSeconds), end: now }
+  const period = { start: secondsAfter(now, -lookbackSeconds), end: now }
   // An entry that cannot be read delays no other deposit. The daily comparison reports it.
   const listed = await collection.listPaidIn({ ...period, skipsUnreadable: true })
   if (listed === undefined) throw new Error('the provider did not list what was paid in')

@@ -10,7 +10,7 @@ import type { Parts } from '../parts.ts'
 import { keepUnreadable } from '../sending/deliveries.ts'
 import { recordSuspense } from '../suspense/service.ts'
 import { findTopupById, isCreditable } from '../topups/queries.ts'
-import { findByReference, recordDeposit, recordOtherAmount, settleDeposit } from './deposit.ts'
+import { findTarget, recordConflictingNotification, recordDeposit, settleDeposit } from './deposit.ts'
 import { railOfSecret } from './registration.ts'
 
 /** Stores the notification only if it creates a suspense item. */
@@ -51,7 +51,7 @@ const confirm = async (deps: Parts, { rail, notification, body }: ReceivedNotifi
     await keepAsSuspense(deps, body, (tx, deliveryId) =>
       isUnreadable
         ? recordUnreadable(tx, rail, { receipt: notification.receipt, body }, deliveryId)
-        : recordOtherAmount(tx, rail, notification, deliveryId),
+        : recordConflictingNotification(tx, rail, notification, deliveryId),
     )
   return deposits[rail].accepted
 }
@@ -59,8 +59,8 @@ const confirm = async (deps: Parts, { rail, notification, body }: ReceivedNotifi
 const validate = async (deps: Parts, { rail, notification }: ReceivedNotification): Promise<object> => {
   const { accepted, unknownAccount } = deposits[rail]
   if (!notification || 'unreadable' in notification || unknownAccount === null) return accepted
-  const named = await findByReference(deps.db, notification.reference)
-  const topup = named && (await findTopupById(deps.db, { id: named.topupId }))
+  const target = await findTarget(deps.db, notification.reference)
+  const topup = target && (await findTopupById(deps.db, { id: target.topupId }))
   return topup && (await isCreditable(deps.db, topup)) ? accepted : unknownAccount
 }
 

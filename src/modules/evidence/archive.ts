@@ -19,7 +19,7 @@ import { listPayments } from '../payments/queries.ts'
 import { createReceiptBuilder, presentSigned } from '../payments/receipt/service.ts'
 import { signDocument, signHead } from '../proof/service.ts'
 import { balancesOf, columnsOf, presentPeriod } from '../statements/present.ts'
-import { entriesOf, type Opened, openedOn, readLines } from '../statements/service.ts'
+import { entriesOf, type OpenStatement, openedOn, statementLines } from '../statements/service.ts'
 import { presentMember } from '../workspaces/present.ts'
 import { memberList } from '../workspaces/queries.ts'
 
@@ -81,7 +81,7 @@ const mapPages = async function* <Row>(pages: AsyncIterable<readonly Row[]>, map
   for await (const rows of pages) yield rows.map(map)
 }
 
-const receiptsOf = async function* (signer: Signer, { principal, pages }: Reader, opened: Opened): Pages {
+const receiptsOf = async function* (signer: Signer, { principal, pages }: Reader, opened: OpenStatement): Pages {
   const { source: db, period } = opened
   const { start, end } = period
   const workspaceId = principal.workspace.id
@@ -110,7 +110,7 @@ const receiptsOf = async function* (signer: Signer, { principal, pages }: Reader
   }
 }
 
-const sectionsOf = (signer: Signer, { principal, pages }: Reader, opened: Opened): Section[] => {
+const sectionsOf = (signer: Signer, { principal, pages }: Reader, opened: OpenStatement): Section[] => {
   const { source: db, period } = opened
   const { start, end } = period
   const { workspace } = principal
@@ -210,10 +210,10 @@ const singleChunk = async function* (text: string): AsyncGenerator<string> {
 }
 
 /** Yields the files one by one, so that memory does not grow with the period. `manifest.json` is last, signed like receipts. */
-export async function* evidenceFiles(signer: Signer, reader: Reader, opened: Opened): AsyncGenerator<ArchiveFile> {
+export async function* evidenceFiles(signer: Signer, reader: Reader, opened: OpenStatement): AsyncGenerator<ArchiveFile> {
   const { principal, pages } = reader
   const { clock, config, receiptKeys } = signer
-  const { period, summary, of } = opened
+  const { period, summary, scope } = opened
   const files: { name: string; about: string; bytes: number; sha256: string }[] = []
   const withDigest = ({ name, content }: ArchiveFile, about: string): ArchiveFile => ({
     name,
@@ -235,9 +235,9 @@ export async function* evidenceFiles(signer: Signer, reader: Reader, opened: Ope
     },
     'The opening and closing balances and the totals of the period. Balances are null if the workspace shares its balance.',
   )
-  const columns = columnsOf(period.zones, config.CURRENCY, of.workspaceId === null)
+  const columns = columnsOf(period.zones, config.CURRENCY, scope.workspaceId === null)
   yield withDigest(
-    { name: 'statement.csv', content: csvLines(columns, pages(readLines(opened))) },
+    { name: 'statement.csv', content: csvLines(columns, pages(statementLines(opened))) },
     'Ledger entries, oldest first.',
   )
   for (const section of sectionsOf(signer, reader, opened))

@@ -20,7 +20,7 @@ import { balanceNamed, mayDecideAlone, refuseClosed } from '../suspense/adjustme
 import { bookItem, endAssigned, leaveSuspense, type SuspenseRecord } from '../suspense/items-service.ts'
 import { findReceiptHolders, receiptOfItem, receiptTaken, writeClaims } from '../suspense/receipts-service.ts'
 import type { AssignSuspense, EnterAmount } from '../suspense/schema.ts'
-import { findSuspense, getSuspense, openSuspense, type SuspenseView } from '../suspense/service.ts'
+import { findSuspense, getSuspense, lockOpenItem, type SuspenseView } from '../suspense/service.ts'
 import { credit } from '../topups/outcome.ts'
 import { findTopupById, lockTopupWithAccount, type TopupRecord } from '../topups/queries.ts'
 
@@ -33,9 +33,9 @@ const requireWithinDailyLimit = async (
   request: string,
 ): Promise<void> => {
   if (await mayDecideAlone(tx, config, operator, amountMinor)) return
-  const most = displayAmount(config.ADJUSTMENT_CONFIRM_MINOR, config.CURRENCY)
+  const limit = displayAmount(config.ADJUSTMENT_CONFIRM_MINOR, config.CURRENCY)
   throw new Refusal('separation_of_duties', {
-    message: `You would move more than ${most} alone within a day, so a second administrator must ${request}`,
+    message: `You would move more than ${limit} alone within a day, so a second administrator must ${request}`,
   })
 }
 
@@ -43,7 +43,7 @@ const requireWithinDailyLimit = async (
  * Returns the item's amount if this administrator may assign it to the account. Administrators cannot assign money to themselves.
  * Above the daily limit for one person, they have to propose an adjustment.
  */
-const requireAssignable = async (
+const assignableAmount = async (
   tx: Tx,
   config: Config,
   operator: Operator,
@@ -60,7 +60,7 @@ const requireAssignable = async (
 }
 
 /** The source of the money: a deposit with the top-up's number, or another amount for a prompt, which is credited once. */
-const referenceOf = (
+const ledgerReferenceOf = (
   topup: TopupRecord,
   item: SuspenseRecord,
   deposit: { id: Uuid; rail: string } | undefined,
@@ -96,9 +96,9 @@ export const assignSuspense = async (
   const accountId = topup ? (await getHolderOf(tx, topup.workspaceId)).id : await balanceNamed(tx, { account_id, workspace_id })
   if (!topup) await lockBalance(tx, accountId)
   const deposit = await lockDepositOfSuspense(tx, { suspenseId: id })
-  const item = await openSuspense(tx, id)
-  const amountMinor = await requireAssignable(tx, config, operator, accountId, item)
-  const reference = topup && referenceOf(topup, item, deposit)
+  const item = await lockOpenItem(tx, id)
+  const amountMinor = await assignableAmount(tx, config, operator, accountId, item)
+  const reference = topup && ledgerReferenceOf(topup, item, deposit)
   if (topup && !reference)
     throw conflict('This top-up does not wait for such a deposit: name the account or the workspace instead.', 'not_assignable')
   if (topup && reference) await creditTopup(tx, operator, item, amountMinor, { topup, reference, deposit })
@@ -154,7 +154,7 @@ export const enterAmount = async (
   { amount_minor: amountMinor, provider_receipt: given, note }: EnterAmount,
 ): Promise<SuspenseView> => {
   const payment = await paymentOf(tx, found(await findSuspense(tx, id)))
-  const item = await openSuspense(tx, id, { allowTakenReceipt: true })
+  const item = await lockOpenItem(tx, id, { allowTakenReceipt: true })
   if (item.amountMinor !== null) throw conflict('This item has its amount already.', 'already_recorded')
   const isOpen = payment && (await getAccount(tx, payment.accountId)).status !== 'closed'
   const isWhole = isOpen && payment.status === 'succeeded' && payment.amountMinor === amountMinor

@@ -27,7 +27,7 @@ import {
 import { Adjustment, CreateAdjustment, FindAdjustments } from '../suspense/schema.ts'
 import { reasoned } from '../workspaces/schema.ts'
 import { listDifferences, listReconciliations, presentDifference, presentReconciliation } from './reconciliation/differences.ts'
-import { listMovements, nameMovement, presentMovement } from './reconciliation/movements-service.ts'
+import { listMovements, presentMovement, recordMovement } from './reconciliation/movements-service.ts'
 import { resolveDifference } from './reconciliation/resolve-difference.ts'
 import {
   FindDifferences,
@@ -165,7 +165,7 @@ const registerMovements = (app: App, deps: Parts): void => {
       'Records a settlement of charges, a transfer to or from the bank, or another charge. Record each movement once; nothing is booked for it. The next comparison of balances takes it into account. If the money moved before the last comparison, it explains the open `balance_differs` of that time, which closes when its amount is explained. A receipt that is already booked returns 409: first resolve its item in suspense as explained.',
     body: NameMovement,
     response: { 201: ProviderMovement },
-    work: async (tx, { principal, body }) => created(presentMovement(await nameMovement(tx, principal, body))),
+    work: async (tx, { principal, body }) => created(presentMovement(await recordMovement(tx, principal, body))),
   })
 }
 

@@ -169,7 +169,7 @@ export const releasePayment = async (tx: Tx, payment: PaymentRecord, release: Re
 
 export const wakeForPayments = (tx: Tx, started: readonly Pick<PaymentRecord, 'id' | 'rail'>[]): void => {
   const rails = [...new Set(started.map(({ rail }) => rail))]
-  if (rails.length > 0) wakeAfterCommit(tx, 'payments', { rails, own: started.map(({ id }) => id) })
+  if (rails.length > 0) wakeAfterCommit(tx, 'payments', { rails, dueIds: started.map(({ id }) => id) })
 }
 
 /** Writes no queue entry: rail workers claim payment rows whose `dispatchDueAt` has passed. */

@@ -9,7 +9,7 @@ import { actorOf, type EvidenceSource, resolveAttempts, type SettlementVerdict }
 import { recordReportedNames } from '../beneficiaries/names-service.ts'
 import { getAccount } from '../identity/accounts/queries.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
-import { claimReceipts, type Holder, type ReceiptClaim } from '../suspense/receipts-service.ts'
+import { claimReceipts, type ReceiptClaim, type ReceiptHolder } from '../suspense/receipts-service.ts'
 import { endPayments, type PaymentEnd, writeChange } from './change.ts'
 import type { PaymentRecord } from './queries.ts'
 
@@ -145,7 +145,7 @@ const endOf = (judgement: Judgement, { payment, evidence, source }: Step): Payme
 }
 
 /** `holder`: the record that claimed the receipt before, if any. */
-type Settled = { verdict: SettlementVerdict; payment: PaymentRecord; holder?: Holder | undefined }
+type Settled = { verdict: SettlementVerdict; payment: PaymentRecord; holder?: ReceiptHolder | undefined }
 
 /**
  * Receipts to claim for a payout or a return. A return has its own direction and the payout's receipt. If the provider gives the

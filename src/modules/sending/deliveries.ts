@@ -65,7 +65,7 @@ const keepAll = async (deps: Parts, arrivals: readonly Authentic[]): Promise<Kep
     deps.clock.now(),
     keptPerAttemptAndDay,
   ])
-  if (kept.length > 0) deps.jobs.wake('deliveries', { own: kept.map(({ id }) => id) })
+  if (kept.length > 0) deps.jobs.wake('deliveries', { dueIds: kept.map(({ id }) => id) })
   const known = new Map(kept.map((row) => [row.id, row.known]))
   return rows.map(({ id }) => ({ stored: known.has(id), known: known.get(id) ?? true }))
 }

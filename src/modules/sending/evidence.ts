@@ -23,7 +23,7 @@ import { lockPaymentsWithAccounts, type PaymentRecord } from '../payments/querie
 import { settlePayments } from '../payments/settle.ts'
 import { raiseProviderAlert } from '../suspense/provider-alerts-service.ts'
 import { alertOfOtherAmount } from '../suspense/receipts-service.ts'
-import { recordDoubtful } from '../suspense/service.ts'
+import { recordUnapplied } from '../suspense/service.ts'
 import { settleTopup } from '../topups/outcome.ts'
 import { lockTopupsWithAccounts, type TopupRecord } from '../topups/queries.ts'
 
@@ -215,7 +215,7 @@ export const applyEvidence = async (tx: Tx, reported: readonly AttemptEvidence[]
     else if (isPaidUnclearly(entry)) await moveAttempt(tx, attempt.id, 'submitted', attempt.nextCheckAt)
     raiseAlert(tx, attempt, verdict, entry.evidence)
     if (wasPaid[index]) await alertLaterReport(tx, entry, verdict)
-    await recordDoubtful(tx, disputedOf(entry.locked), verdict, entry.evidence)
+    await recordUnapplied(tx, disputedOf(entry.locked), verdict, entry.evidence)
   }
   await resolveAttempts(tx, resolved)
   return verdicts

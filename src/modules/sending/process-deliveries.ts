@@ -20,7 +20,7 @@ import { type AttemptRecord, adapterOf, adoptProviders, attemptForRail } from '.
 import { destinationContext, findBeneficiary } from '../beneficiaries/queries.ts'
 import type { Parts } from '../parts.ts'
 import { raiseProviderAlert } from '../suspense/provider-alerts-service.ts'
-import { recordDoubtful } from '../suspense/service.ts'
+import { recordUnapplied } from '../suspense/service.ts'
 import { type DeliveryVerdict, deliveryContext } from './deliveries.ts'
 import { applyEvidence, disputedOf, type LockedAttempt, lockAttempts } from './evidence.ts'
 
@@ -137,7 +137,7 @@ const judgeForeign = async (
   }
   const facts = { subject: attempt.kind, id: attempt.subjectId, attempt: attempt.id, code: 'other_request' }
   alertAfterCommit(tx, 'evidence_mismatch', facts)
-  await recordDoubtful(tx, disputedOf(locked), 'contradiction', evidence)
+  await recordUnapplied(tx, disputedOf(locked), 'contradiction', evidence)
   return 'mismatch'
 }
 

@@ -123,7 +123,7 @@ const createFairReader = (read: (after: Uuid, capacity: Capacity, blockedTenants
 
 const sendingWorker = (deps: Parts, source: SendSource, send: ReturnType<typeof createSender>): Worker => {
   const name = `${source.kind}s.${source.rail}`
-  const readFairly = createFairReader((after, { except, free, own = null }, blockedTenants) => {
+  const readFairly = createFairReader((after, { except, free, dueHere: own = null }, blockedTenants) => {
     const now = deps.clock.now()
     const values = [now, after, except, free, free, blockedTenants, own, secondsAfter(now, -othersAfterSeconds), source.rail]
     return deps.db.query<DueRow>(source.kind === 'payment' ? duePayments : dueTopups, values)
@@ -196,7 +196,7 @@ export const createDeliveryWorker = (deps: Parts): Worker => {
     claim: async (capacity) => {
       await queue.ready()
       const others = secondsAfter(deps.clock.now(), -othersAfterSeconds)
-      const open = await deps.db.run(openDeliveries, { taken: capacity.except, own: capacity.own, others, take: maxUnprocessed })
+      const open = await deps.db.run(openDeliveries, { taken: capacity.except, own: capacity.dueHere, others, take: maxUnprocessed })
       const { picked } = pickFairly(open, { ...capacity, free: Math.min(capacity.free, maxInGroup) })
       return { tasks: picked.map(taskOf), more: open.length > 0 }
     },

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { namesText } from '../../db/person-name.ts'
 import type { Column } from '../../http/csv.ts'
 import { presenter } from '../../http/presenter.ts'
-import type { StatementEntry as Entry, StatementOf, StatementSummary } from '../../ledger/statement.ts'
+import type { StatementEntry as Entry, StatementScope, StatementSummary } from '../../ledger/statement.ts'
 import { dateAfter, isoTime } from '../../lib/clock.ts'
 import { invalidFields } from '../../lib/errors.ts'
 import { formatId } from '../../lib/ids.ts'
@@ -50,8 +50,8 @@ export const presentPeriod = (period: ReadPeriod, currency: string, { sums }: St
   })
 
 /** Null for a workspace that shares its balance. */
-export const balancesOf = ({ of, summary }: { of: StatementOf; summary: StatementSummary }) => {
-  const shown = (minor: bigint) => (of.workspaceId === null ? formatMinor(minor) : null)
+export const balancesOf = ({ scope, summary }: { scope: StatementScope; summary: StatementSummary }) => {
+  const shown = (minor: bigint) => (scope.workspaceId === null ? formatMinor(minor) : null)
   return { opening_balance_minor: shown(summary.openingMinor), closing_balance_minor: shown(summary.closingMinor) }
 }
 

@@ -7,7 +7,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
 import { balancesOf, columnsOf, presentEntry, presentPart, presentPeriod } from './present.ts'
 import { ReadStatement, Statement, WorkspaceStatement } from './schema.ts'
-import { entriesOf, openStatement, readLines } from './service.ts'
+import { entriesOf, openStatement, statementLines } from './service.ts'
 
 type StatementRequest = Parameters<typeof readPage>[1] & FastifyRequest & { query: ReadStatement }
 
@@ -19,11 +19,11 @@ export const registerStatements = (app: App, deps: Parts): void => {
     const isCsv = wantsCsv(request)
     const after = isCsv ? null : positionOf(deps, request, owner)
     const opened = await openStatement(deps, request.principal, request.query, { isOfWorkspace, after })
-    const { of, period, summary } = opened
-    const isWhole = of.workspaceId === null
+    const { scope, period, summary } = opened
+    const isWhole = scope.workspaceId === null
     if (isCsv) {
       const name = `statement-${period.from}-${period.to}${period.unfinishedAt ? '-unfinished' : ''}`
-      return sendCsv(request, reply, name, columnsOf(period.zones, currency, isWhole), readLines(opened))
+      return sendCsv(request, reply, name, columnsOf(period.zones, currency, isWhole), statementLines(opened))
     }
     const { data: entries, ...more } = await readPage(deps, request, {
       of: owner,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { bookingTypes } from '../../db/tables/ledger.ts'
 import { PageQuery } from '../../http/pagination.ts'
 import { IdOut, MinorOut, RecordOut, RequestKeys, SignedMinorOut, TimeOut } from '../../http/wire.ts'
+import { bookingTypes } from '../../ledger/statement.ts'
 import { railNames } from '../../lib/rail-names.ts'
 
 const LocalDate = z.iso

@@ -5,7 +5,7 @@ import {
   listStatementEntries,
   readStatementSummary,
   type StatementEntry,
-  type StatementOf,
+  type StatementScope,
   type StatementSummary,
 } from '../../ledger/statement.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -14,24 +14,24 @@ import { findPersonalWorkspace, readZones } from '../workspaces/queries.ts'
 import { type Line, periodOf, type ReadPeriod } from './present.ts'
 import type { ReadStatement } from './schema.ts'
 
-export type Opened = { source: Db; of: StatementOf; period: ReadPeriod; summary: StatementSummary }
+export type OpenStatement = { source: Db; scope: StatementScope; period: ReadPeriod; summary: StatementSummary }
 
 /** The workspace's entries of the same period on an account that holds its balance, or held it before a separation. */
-export const openedOn = async (opened: Opened, ownerId: Uuid, workspaceId: Uuid): Promise<Opened> => {
-  if (opened.of.ownerId === ownerId) return opened
-  const of = { ...opened.of, ownerId, workspaceId }
-  return { ...opened, of, summary: await readStatementSummary(opened.source, of) }
+export const openedOn = async (opened: OpenStatement, ownerId: Uuid, workspaceId: Uuid): Promise<OpenStatement> => {
+  if (opened.scope.ownerId === ownerId) return opened
+  const scope = { ...opened.scope, ownerId, workspaceId }
+  return { ...opened, scope, summary: await readStatementSummary(opened.source, scope) }
 }
 
 export const entriesOf = async (
-  { source, of, summary }: Opened,
+  { source, scope, summary }: OpenStatement,
   after: string | null,
   take: number,
-): Promise<StatementEntry[]> => (summary.through === null ? [] : listStatementEntries(source, of, { after, take, summary }))
+): Promise<StatementEntry[]> => (summary.through === null ? [] : listStatementEntries(source, scope, { after, take, summary }))
 
 /** The lines of a statement. A whole balance has opening and closing lines. `before`: the last line that was sent. */
-export const readLines =
-  (opened: Opened) =>
+export const statementLines =
+  (opened: OpenStatement) =>
   async ({ before, take }: { before: string | null; take: number }): Promise<Line[]> => {
     // The closing balance is the last line, even if it filled the previous page.
     if (before === 'closing') return []
@@ -39,7 +39,7 @@ export const readLines =
     const { openingMinor, closingMinor } = opened.summary
     const entries = await entriesOf(opened, before, take)
     const lines = entries.map((entry): Line => ({ id: entry.id, at: entry.at, entry }))
-    if (opened.of.workspaceId !== null) return lines
+    if (opened.scope.workspaceId !== null) return lines
     if (before === null) lines.unshift({ id: 'opening', at: start, balance: 'opening_balance', minor: openingMinor })
     // The last moment of the period, or the time of the request.
     const at = unfinishedAt ?? new Date(end.getTime() - 1)
@@ -57,7 +57,7 @@ export const openStatement = async (
   principal: Principal,
   query: Pick<ReadStatement, 'from' | 'to'>,
   { isOfWorkspace, after }: { isOfWorkspace: boolean; after: Uuid | null },
-): Promise<Opened> => {
+): Promise<OpenStatement> => {
   const { workspace } = principal
   const isOfCurrentMonth = query.from === undefined && query.to === undefined
   const isOwnWorkspace = isOfWorkspace || workspace.kind === 'personal'
@@ -69,7 +69,7 @@ export const openStatement = async (
   const ownerId = isOfWorkspace ? workspace.balanceAccountId : principal.accountId
   const detailsOf = seesEveryPayment(principal, ownerId) ? 'all' : workspace.id
   const ownPayees = principal.permissions.has('beneficiary.read') ? detailsOf : 'none'
-  const of: StatementOf = {
+  const scope: StatementScope = {
     ownerId,
     workspaceId: isOfWorkspace && !seesWholeBalance(principal) ? workspace.id : null,
     detailsOf,
@@ -78,7 +78,7 @@ export const openStatement = async (
     end: period.end,
   }
   const source = await reads.db()
-  const summary = await readStatementSummary(source, of)
+  const summary = await readStatementSummary(source, scope)
   const readAt = clock.now()
-  return { source, of, period: { ...period, unfinishedAt: readAt < period.end ? readAt : null }, summary }
+  return { source, scope, period: { ...period, unfinishedAt: readAt < period.end ? readAt : null }, summary }
 }

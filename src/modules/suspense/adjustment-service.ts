@@ -92,15 +92,15 @@ const auditStep = async (tx: Tx, actor: Actor, step: Step, adjustment: Adjustmen
   })
 }
 
-const request = async (
+const insertPending = async (
   tx: Tx,
   config: Config,
   operator: Operator,
-  asked: Pick<AdjustmentRecord, 'kind' | 'accountId' | 'paymentId' | 'amountMinor' | 'reason'>,
+  terms: Pick<AdjustmentRecord, 'kind' | 'accountId' | 'paymentId' | 'amountMinor' | 'reason'>,
 ): Promise<AdjustmentRecord> => {
   const adjustment: AdjustmentRecord = {
     ...nullsOf(adjustments),
-    ...asked,
+    ...terms,
     id: newId(),
     status: 'pending',
     currency: config.CURRENCY,
@@ -112,7 +112,7 @@ const request = async (
   return adjustment
 }
 
-const decide = async (
+const recordDecision = async (
   tx: Tx,
   operator: Operator,
   adjustment: AdjustmentRecord,
@@ -153,9 +153,10 @@ export const isAgreed = async (
   config: Config,
   operator: Operator,
   amountMinor: Minor,
-  asked: string | null = null,
+  firstRequester: string | null = null,
 ): Promise<boolean> =>
-  (asked !== null && asked !== nameOfOperator(operator)) || (await mayDecideAlone(tx, config, operator, amountMinor))
+  (firstRequester !== null && firstRequester !== nameOfOperator(operator)) ||
+  (await mayDecideAlone(tx, config, operator, amountMinor))
 
 /** Money in a closed account would be lost to its owner. The caller has locked the balance. */
 export const refuseClosed = async (tx: Tx, accountId: Uuid): Promise<void> => {
@@ -164,7 +165,7 @@ export const refuseClosed = async (tx: Tx, accountId: Uuid): Promise<void> => {
 }
 
 /** The caller has locked the balance. */
-const post = async (tx: Tx, operator: Operator, adjustment: AdjustmentRecord): Promise<AdjustmentRecord> => {
+const postToLedger = async (tx: Tx, operator: Operator, adjustment: AdjustmentRecord): Promise<AdjustmentRecord> => {
   const { id, accountId, amountMinor, reason } = adjustment
   const { transferId, balance } = await transfer(tx, {
     ownerId: accountId,
@@ -174,7 +175,7 @@ const post = async (tx: Tx, operator: Operator, adjustment: AdjustmentRecord): P
     memo: reason,
   })
   await appendEvents(tx, await balanceUpdated(tx, accountId, balance))
-  return decide(tx, operator, adjustment, { status: 'posted', transferId })
+  return recordDecision(tx, operator, adjustment, { status: 'posted', transferId })
 }
 
 /** Returns the account that holds the named balance, a person's or a workspace's. */
@@ -203,8 +204,14 @@ export const createAdjustment = async (
   await refuseOwnAccount(tx, operator, accountId)
   if (direction === 'credit') await refuseClosed(tx, accountId)
   const amountMinor = direction === 'credit' ? amount : -amount
-  const adjustment = await request(tx, config, operator, { kind: 'balance', accountId, paymentId: null, amountMinor, reason })
-  return (await isAgreed(tx, config, operator, amount)) ? post(tx, operator, adjustment) : adjustment
+  const adjustment = await insertPending(tx, config, operator, {
+    kind: 'balance',
+    accountId,
+    paymentId: null,
+    amountMinor,
+    reason,
+  })
+  return (await isAgreed(tx, config, operator, amount)) ? postToLedger(tx, operator, adjustment) : adjustment
 }
 
 const lockPending = async (tx: Tx, id: Uuid, decision: 'posted' | 'rejected'): Promise<AdjustmentRecord> => {
@@ -230,13 +237,13 @@ export const confirmAdjustment = async (tx: Tx, operator: Operator, id: Uuid): P
   if (adjustment.requestedBy === nameOfOperator(operator)) {
     throw new Refusal('separation_of_duties', { message: 'An adjustment of this size needs a second administrator.' })
   }
-  return post(tx, operator, adjustment)
+  return postToLedger(tx, operator, adjustment)
 }
 
 /** Administrators may also reject their own requests. */
 export const rejectAdjustment = async (tx: Tx, operator: Operator, id: Uuid, reason?: string): Promise<AdjustmentRecord> => {
   const adjustment = await lockPending(tx, id, 'rejected')
-  return adjustment.status === 'rejected' ? adjustment : decide(tx, operator, adjustment, { status: 'rejected' }, reason)
+  return adjustment.status === 'rejected' ? adjustment : recordDecision(tx, operator, adjustment, { status: 'rejected' }, reason)
 }
 
 export type Cost = {
@@ -267,9 +274,9 @@ export const agreeToCost = async (
   const waiting = await first(tx, lockOfPayment, { paymentId, kind })
   if (waiting?.requestedBy === nameOfOperator(operator)) return waiting.id
   const adjustment =
-    waiting ?? (await request(tx, config, operator, { kind, accountId, paymentId, amountMinor, reason: evidence }))
+    waiting ?? (await insertPending(tx, config, operator, { kind, accountId, paymentId, amountMinor, reason: evidence }))
   if (!(await isAgreed(tx, config, operator, amountMinor, waiting?.requestedBy))) return adjustment.id
-  await decide(tx, operator, adjustment, { status: 'posted' })
+  await recordDecision(tx, operator, adjustment, { status: 'posted' })
   return null
 }
 

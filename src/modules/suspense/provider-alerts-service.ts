@@ -14,15 +14,15 @@ import { ProviderAlert, presentSubject } from './schema.ts'
 
 export type ProviderAlertRecord = typeof providerAlerts.$inferSelect
 
-type Told = Pick<ProviderAlertRecord, 'rail' | 'subjectKind' | 'subjectId' | 'word'> &
+type AlertReport = Pick<ProviderAlertRecord, 'rail' | 'subjectKind' | 'subjectId' | 'word'> &
   Partial<Pick<ProviderAlertRecord, 'receipt' | 'amountMinor' | 'deliveryId'>>
 
 /** Records a question for the provider and books nothing. A person is alerted once, however often the provider repeats it. */
-export const raiseProviderAlert = async (tx: Tx, told: Told): Promise<void> => {
-  const { rail, subjectKind, subjectId, receipt = null, amountMinor = null } = told
-  const word = safeCode(told.word).slice(0, 40)
+export const raiseProviderAlert = async (tx: Tx, report: AlertReport): Promise<void> => {
+  const { rail, subjectKind, subjectId, receipt = null, amountMinor = null } = report
+  const word = safeCode(report.word).slice(0, 40)
   const fingerprint = [rail, subjectId, word, receiptKey(receipt ?? ''), amountMinor ?? ''].join(':')
-  const row = { ...told, id: newId(), word, fingerprint, createdAt: tx.at }
+  const row = { ...report, id: newId(), word, fingerprint, createdAt: tx.at }
   const inserted = await insertRows<typeof providerAlerts, { id: Uuid }>(
     tx,
     providerAlerts,

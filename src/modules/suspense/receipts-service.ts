@@ -25,7 +25,7 @@ export type ReceiptClaim = ReceiptName & {
 }
 
 /** `isOpen`: whether the holder is a suspense item that still waits for a person. */
-export type Holder = Owner & { amountMinor: Minor | null; isOpen: boolean }
+export type ReceiptHolder = Owner & { amountMinor: Minor | null; isOpen: boolean }
 
 /** The provider of a rail. Findings from a statement name the provider itself. */
 const providerOfBook = (book: string): string => {
@@ -68,7 +68,7 @@ const findHolders = statement('receipts.holders')`
        and x.direction = case when i.direction = 'out' then 'out' when i.subject_kind = 'payment' then 'return' else 'in' end
        and (i.resolved_at is null or i.outcome in ('assigned', 'adjusted'))) as h`
 
-type HolderRow = Holder & Pick<ReceiptName, 'direction' | 'receipt'> & Pick<SuspenseRecord, 'outcome'>
+type HolderRow = ReceiptHolder & Pick<ReceiptName, 'direction' | 'receipt'> & Pick<SuspenseRecord, 'outcome'>
 
 /** An explained item has no receipt: it never moved this money, or the money was booked elsewhere. */
 const isFree = ({ outcome }: HolderRow): boolean => outcome === 'explained'
@@ -95,7 +95,7 @@ const readHolders = async (tx: Tx, names: readonly ReceiptName[]): Promise<Map<s
   )
 }
 
-const othersThan = (holders: readonly HolderRow[] = [], { id }: Pick<Owner, 'id'>): HolderRow[] =>
+const otherHolders = (holders: readonly HolderRow[] = [], { id }: Pick<Owner, 'id'>): HolderRow[] =>
   holders.filter((each, index) => each.id !== id && holders.findIndex((other) => other.id === each.id) === index)
 
 /**
@@ -109,7 +109,7 @@ export const readEarlierHolders = async (
   const holders = await readHolders(tx, claims)
   return claims.map((claim) => {
     const rows = holders.get(keyOf(claim)) ?? []
-    const others = othersThan(rows, claim.owner).filter(({ kind, isOpen }) => kind !== 'suspense' || isOpen)
+    const others = otherHolders(rows, claim.owner).filter(({ kind, isOpen }) => kind !== 'suspense' || isOpen)
     if (others.length === 0) return undefined
     return rows.some(({ id, kind, isOpen }) => id === claim.owner.id && kind === 'suspense' && !isOpen) ? 'given' : 'another'
   })
@@ -119,17 +119,17 @@ export const readEarlierHolders = async (
 export const findReceiptHolders = async (
   tx: Tx,
   asked: readonly (ReceiptName & { except: Uuid })[],
-): Promise<(Holder | undefined)[]> => {
+): Promise<(ReceiptHolder | undefined)[]> => {
   const holders = await readHolders(tx, asked)
-  return asked.map((name) => othersThan(holders.get(keyOf(name)), { id: name.except })[0])
+  return asked.map((name) => otherHolders(holders.get(keyOf(name)), { id: name.except })[0])
 }
 
 /** An open item gives up its receipt to the account credited with the same money. Items never take receipts from others. */
-export const mayTakeOver = (holder: Holder, { owner, amountMinor }: Pick<ReceiptClaim, 'owner' | 'amountMinor'>): boolean =>
+export const yieldsTo = (holder: ReceiptHolder, { owner, amountMinor }: Pick<ReceiptClaim, 'owner' | 'amountMinor'>): boolean =>
   holder.kind === 'suspense' && holder.isOpen && owner.kind !== 'suspense' && holder.amountMinor === amountMinor
 
 /** Returns the money to its source, where the receipt's new holder books it. False if a person already ended the item. */
-const endItem = async (tx: Tx, { id }: Holder, { owner, credits }: ReceiptClaim): Promise<boolean> => {
+const endItem = async (tx: Tx, { id }: ReceiptHolder, { owner, credits }: ReceiptClaim): Promise<boolean> => {
   const item = await lockItem(tx, { id })
   if (!item || item.resolvedAt !== null) return false
   await leaveSuspense(tx, item, credits ? 'assigned' : 'explained')
@@ -167,7 +167,7 @@ export const writeClaims = (tx: Tx, claims: readonly ReceiptClaim[]): void => {
 /** A second amount under one receipt is not booked. A person asks the provider which amount is right. */
 export const alertOfOtherAmount = async (
   tx: Tx,
-  { kind, id, amountMinor: known }: Holder,
+  { kind, id, amountMinor: known }: ReceiptHolder,
   { rail, receipt, amountMinor }: Pick<ReceiptClaim, 'rail' | 'receipt' | 'amountMinor'>,
 ): Promise<void> => {
   if (amountMinor === null || known === null || amountMinor === known) return
@@ -178,14 +178,14 @@ export const alertOfOtherAmount = async (
  * The only way to claim a receipt, in the transaction that uses it. Returns the refused owners, each with the receipt's holder. A
  * refused owner claims nothing. An open item of the same money ends here. A call may name a receipt only once.
  */
-export const claimReceipts = async (tx: Tx, claims: readonly ReceiptClaim[]): Promise<Map<Uuid, Holder>> => {
+export const claimReceipts = async (tx: Tx, claims: readonly ReceiptClaim[]): Promise<Map<Uuid, ReceiptHolder>> => {
   if (claims.length === 0) return new Map()
   const holders = await readHolders(tx, claims)
-  const refused = new Map<Uuid, Holder>()
-  const judged = claims.map((claim) => ({ claim, others: othersThan(holders.get(keyOf(claim)), claim.owner) }))
+  const refused = new Map<Uuid, ReceiptHolder>()
+  const judged = claims.map((claim) => ({ claim, others: otherHolders(holders.get(keyOf(claim)), claim.owner) }))
   for (const { claim, others } of judged) {
     const [holder] = others
-    if (!holder || (others.length === 1 && mayTakeOver(holder, claim))) continue
+    if (!holder || (others.length === 1 && yieldsTo(holder, claim))) continue
     refused.set(claim.owner.id, holder)
     await alertOfOtherAmount(tx, holder, claim)
   }
@@ -206,7 +206,7 @@ export const receiptOfItem = (
   return { rail, direction: direction === 'in' && subjectKind === 'payment' ? 'return' : direction, receipt }
 }
 
-export const receiptTaken = (receipt: string | null, { kind, id }: Holder): Refusal =>
+export const receiptTaken = (receipt: string | null, { kind, id }: ReceiptHolder): Refusal =>
   conflict(
     `The receipt ${receipt ?? ''} is booked already${kind === 'deposit' ? ' as a deposit' : ''}.`,
     'provider_receipt',

@@ -193,15 +193,15 @@ const suspenseOf = (
 }
 
 /** Records the money in evidence that could not be applied. The caller has raised the alert, except for a closed account. */
-export const recordDoubtful = async (tx: Tx, disputed: DisputedAttempt, verdict: string, evidence: Evidence): Promise<void> => {
-  const left = suspenseOf(disputed, verdict, evidence)
-  if (!left) return
+export const recordUnapplied = async (tx: Tx, disputed: DisputedAttempt, verdict: string, evidence: Evidence): Promise<void> => {
+  const finding = suspenseOf(disputed, verdict, evidence)
+  if (!finding) return
   const { id: attemptId, kind: subjectKind, subjectId, rail } = disputed.attempt
-  await recordSuspense(tx, { ...left, rail, attemptId, subjectKind, subjectId, alerted: verdict !== 'account_closed' })
+  await recordSuspense(tx, { ...finding, rail, attemptId, subjectKind, subjectId, alerted: verdict !== 'account_closed' })
 }
 
 /** Locks an item's receipt, then the item. Throws if the item is resolved, or if another holder has the receipt. */
-export const openSuspense = async (tx: Tx, id: Uuid, { allowTakenReceipt = false } = {}): Promise<SuspenseRecord> => {
+export const lockOpenItem = async (tx: Tx, id: Uuid, { allowTakenReceipt = false } = {}): Promise<SuspenseRecord> => {
   const name = receiptOfItem(found(await findSuspense(tx, id)))
   const [holder] = name ? await findReceiptHolders(tx, [{ ...name, except: id }]) : []
   const item = found(await lockItem(tx, { id }))
@@ -218,7 +218,7 @@ export const resolveSuspense = async (
   id: Uuid,
   { outcome, note }: ResolveSuspense,
 ): Promise<SuspenseView> => {
-  const item = await openSuspense(tx, id, { allowTakenReceipt: outcome !== 'adjusted' })
+  const item = await lockOpenItem(tx, id, { allowTakenReceipt: outcome !== 'adjusted' })
   const { at } = tx
   const by = nameOfOperator(operator)
   const movesNothing = item.transferId === null || outcome === 'adjusted'

@@ -28,13 +28,13 @@ export const presentTopup = (topup: TopupRecord): Topup => shown(topup, { phone_
 
 type Step = { topup: TopupRecord; actor: Actor }
 /** `action`: for a change without a new status. Otherwise, the audit entry is named after the status. */
-type Told = { balance?: readonly NewEvent[]; action?: AuditAction; after?: object }
+type ChangeNote = { balance?: readonly NewEvent[]; action?: AuditAction; after?: object }
 
 const write = async (
   tx: Tx,
   { topup, actor }: Step,
   change: Partial<TopupRecord>,
-  { balance = [], action, after }: Told = {},
+  { balance = [], action, after }: ChangeNote = {},
 ): Promise<TopupRecord> => {
   const { workspaceId, accountId, id: subject } = topup
   if (change.status && change.status !== topup.status) requireMove('topup', topup.status, change.status)
@@ -52,7 +52,7 @@ const write = async (
 }
 
 /** `reference`: the source of the money, which is credited only once. */
-export type Arrived = {
+export type ReceivedMoney = {
   receipt: string | null
   amountMinor: Minor
   reference: Reference
@@ -63,7 +63,7 @@ export type Arrived = {
 export const credit = async (
   tx: Tx,
   step: Step,
-  { receipt, amountMinor, reference, from = 'topup_clearing' }: Arrived,
+  { receipt, amountMinor, reference, from = 'topup_clearing' }: ReceivedMoney,
 ): Promise<TopupRecord> => {
   const { id, workspaceId } = step.topup
   const { id: accountId } = await getHolderOf(tx, workspaceId)
@@ -87,10 +87,10 @@ export const credit = async (
 }
 
 /** The top-up stays pending. Its money is in suspense until an administrator credits it or sends it back. */
-const noteOtherAmount = (tx: Tx, step: Step, came: Minor): Promise<TopupRecord> => {
+const recordAmountMismatch = (tx: Tx, step: Step, receivedMinor: Minor): Promise<TopupRecord> => {
   const { amountMinor, currency } = step.topup
   const asked = displayAmount(amountMinor ?? 0n, currency)
-  const message = `${displayAmount(came, currency)} came, and ${asked} was asked for. A person looks at it.`
+  const message = `${displayAmount(receivedMinor, currency)} came, and ${asked} was asked for. A person looks at it.`
   return write(tx, step, { failureCode: 'other_amount', failureMessage: message }, { action: 'topup.other_amount' })
 }
 
@@ -156,16 +156,17 @@ export const settleTopup = async (
   const receipt = success?.receipt ?? null
   const judged = verdictOn(topup, evidence, false)
   const isCredit = judged === 'applied' && success !== null && topup.status !== 'succeeded'
-  const free = isCredit && !(await isCreditable(tx, topup)) ? 'account_closed' : judged
+  const provisional = isCredit && !(await isCreditable(tx, topup)) ? 'account_closed' : judged
   // A success owns its first receipt, whatever amount the report states.
   const isItsOwn =
-    free === 'applied' || (free === 'contradiction' && topup.status === 'succeeded' && topup.providerReceipt === null)
+    provisional === 'applied' ||
+    (provisional === 'contradiction' && topup.status === 'succeeded' && topup.providerReceipt === null)
   const isTaken = receipt !== null && isItsOwn && (await claim(tx, topup, receipt))
-  const verdict = isTaken ? verdictOn(topup, evidence, true) : free
+  const verdict = isTaken ? verdictOn(topup, evidence, true) : provisional
   if (verdict === 'applied') return { verdict, topup: await apply(tx, step, evidence) }
-  const came = verdict === 'mismatch' && topup.status === 'pending' ? (success?.amountMinor ?? null) : null
-  const isOther = came !== null && came !== topup.amountMinor
-  return { verdict, topup: isOther ? await noteOtherAmount(tx, step, came) : topup }
+  const receivedMinor = verdict === 'mismatch' && topup.status === 'pending' ? (success?.amountMinor ?? null) : null
+  const isOther = receivedMinor !== null && receivedMinor !== topup.amountMinor
+  return { verdict, topup: isOther ? await recordAmountMismatch(tx, step, receivedMinor) : topup }
 }
 
 const expire = async (tx: Tx, id: Uuid): Promise<void> => {

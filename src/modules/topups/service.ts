@@ -14,7 +14,7 @@ import { displayAmount, formatMinor, type Minor } from '../../lib/money.ts'
 import { collectionRail, type DepositRail, isDepositRail } from '../../lib/rail-names.ts'
 import { mask } from '../../lib/text.ts'
 import { currentTraceparent } from '../../lib/tracing.ts'
-import type { Once } from '../../queue/idempotency-keys.ts'
+import type { KeyUse } from '../../queue/idempotency-keys.ts'
 import { keyUserOf, type RecordAnswer } from '../../queue/record-keys.ts'
 import { prompts } from '../../rails/definitions.ts'
 import type { RailLimits } from '../../rails/rail.ts'
@@ -24,13 +24,13 @@ import { presentTopup } from './outcome.ts'
 import type { TopupRecord } from './queries.ts'
 import type { InitiateTopup } from './schema.ts'
 
-type Asked = Pick<Parts, 'config' | 'derivations' | 'rails' | 'vault'>
+type TopupParts = Pick<Parts, 'config' | 'derivations' | 'rails' | 'vault'>
 
 /** Equal for two prompts to one phone. Without our secrets, the fingerprint does not reveal the number. */
 export const phoneFingerprint = (derivations: Derivations, phone: string): Buffer => derivations.mac('topup.phone', phone)
 
 /** Limits on prompts, because each prompt rings a phone, which may be a stranger's. */
-const windowsOf = ({ perPhoneMinute, perPhoneDay, perAccountMinute }: NonNullable<Config['promptLimits']>) => [
+const promptLimitsOf = ({ perPhoneMinute, perPhoneDay, perAccountMinute }: NonNullable<Config['promptLimits']>) => [
   { of: 'phone', seconds: 60, max: perPhoneMinute, message: `A phone is asked at most ${perPhoneMinute} times a minute.` },
   { of: 'phone', seconds: 86_400, max: perPhoneDay, message: `A phone is asked at most ${perPhoneDay} times a day.` },
   { of: 'account', seconds: 60, max: perAccountMinute, message: `An account asks at most ${perAccountMinute} phones a minute.` },
@@ -45,17 +45,17 @@ const countWindows = statement('topups.count_windows')`
      union select id, created_at from topups where w.of = 'account' and initiator_account_id = $5 and created_at > w.since and deposit_code is null) as t on true
    group by w.place order by w.place`
 
-type Counted = ReturnType<typeof windowsOf>[number] & { prompts: number; first: Date | null }
+type Counted = ReturnType<typeof promptLimitsOf>[number] & { prompts: number; first: Date | null }
 
 /** Empty without limits, and for deposits. Locks the phone, so that each simultaneous prompt counts those before it. */
 const countPrompts = async (
   tx: Tx,
-  { config: { promptLimits: limits }, derivations }: Asked,
+  { config: { promptLimits: limits }, derivations }: TopupParts,
   { workspace, accountId }: Principal,
   number: string | undefined,
 ): Promise<Counted[]> => {
   if (!limits || number === undefined) return []
-  const windows = windowsOf(limits)
+  const windows = promptLimitsOf(limits)
   const since = windows.map(({ seconds }) => secondsAfter(tx.at, -seconds))
   const fingerprints = derivations.macs('topup.phone', number).map(({ mac }) => mac)
   const values = [windows.map((window) => window.of), since, fingerprints, workspace.balanceAccountId, accountId]
@@ -95,10 +95,16 @@ const amountProblem = (amountMinor: Minor, { wholeUnits, minMinor, maxMinor }: R
 const withAnswer = (topup: TopupRecord): TopupRecord =>
   topup.idempotencyKey === null ? topup : { ...topup, snapshot: presentTopup(topup) }
 
-type Begun = Omit<TopupRecord, 'expiresAt'>
+type TopupBase = Omit<TopupRecord, 'expiresAt'>
 
 /** Creates a prompt. The payer gets it right after the commit. */
-const insertPrompt = (tx: Tx, deps: Asked, begun: Begun, input: InitiateTopup, counted: readonly Counted[]): TopupRecord => {
+const insertPrompt = (
+  tx: Tx,
+  deps: TopupParts,
+  base: TopupBase,
+  input: InitiateTopup,
+  counted: readonly Counted[],
+): TopupRecord => {
   const { at } = tx
   const { amount_minor: amountMinor, phone_number: phoneNumber } = input
   if (amountMinor === undefined || phoneNumber === undefined)
@@ -107,9 +113,9 @@ const insertPrompt = (tx: Tx, deps: Asked, begun: Begun, input: InitiateTopup, c
   const message = amountProblem(amountMinor, prompts[collectionRail].limits, deps.config.CURRENCY)
   if (message !== null) throw invalidFields({ path: 'amount_minor', message })
   refuseManyPrompts(counted, at)
-  const phone = deps.vault.seal(phoneNumber, phoneContext(begun))
+  const phone = deps.vault.seal(phoneNumber, phoneContext(base))
   const topup = withAnswer({
-    ...begun,
+    ...base,
     amountMinor,
     phoneCiphertext: phone.ciphertext,
     phoneKeyId: phone.keyId,
@@ -126,13 +132,19 @@ const insertPrompt = (tx: Tx, deps: Asked, begun: Begun, input: InitiateTopup, c
 /** Maximum number of random account numbers to try: one of a hundred million may be taken. */
 const maxDraws = 10
 
-const insertDeposit = async (tx: Tx, deps: Asked, begun: Begun, rail: DepositRail, amount?: Minor): Promise<TopupRecord> => {
+const insertDeposit = async (
+  tx: Tx,
+  deps: TopupParts,
+  base: TopupBase,
+  rail: DepositRail,
+  amount?: Minor,
+): Promise<TopupRecord> => {
   const adapter = deps.rails.deposits[rail]
   if (!adapter) throw new Refusal('provider_not_configured', { message: `Deposits by ${rail} are not configured here.` })
-  const common = { ...begun, amountMinor: amount ?? null, expiresAt: daysAfter(tx.at, depositDays) }
+  const deposit = { ...base, amountMinor: amount ?? null, expiresAt: daysAfter(tx.at, depositDays) }
   for (let count = 1; count <= maxDraws; count += 1) {
     const depositCode = newDepositCode()
-    const topup = withAnswer({ ...common, depositCode, instructions: adapter.instructions(depositCode) })
+    const topup = withAnswer({ ...deposit, depositCode, instructions: adapter.instructions(depositCode) })
     if (await insertOnce(tx, topups, topup, topups.depositCode)) return topup
   }
   throw new Error('no account number for a deposit was free')
@@ -140,8 +152,8 @@ const insertDeposit = async (tx: Tx, deps: Asked, begun: Begun, rail: DepositRai
 
 export const initiateTopup = async (
   tx: Tx,
-  deps: Asked,
-  { principal, input, once }: { principal: Principal; input: InitiateTopup; once: Once | null },
+  deps: TopupParts,
+  { principal, input, once }: { principal: Principal; input: InitiateTopup; once: KeyUse | null },
 ): Promise<RecordAnswer> => {
   const { at } = tx
   const id = newId()
@@ -152,7 +164,7 @@ export const initiateTopup = async (
     countPrompts(tx, deps, principal, isDepositRail(method) ? undefined : input.phone_number),
   ])
   checkMayTopUp(principal, credited)
-  const begun: Begun = {
+  const base: TopupBase = {
     ...nullsOf(topups),
     id,
     workspaceId,
@@ -170,8 +182,8 @@ export const initiateTopup = async (
     updatedAt: at,
   }
   const topup = isDepositRail(method)
-    ? await insertDeposit(tx, deps, begun, method, input.amount_minor)
-    : insertPrompt(tx, deps, begun, input, counted)
+    ? await insertDeposit(tx, deps, base, method, input.amount_minor)
+    : insertPrompt(tx, deps, base, input, counted)
   audit(tx, principal, 'topup.initiate', {
     subject: id,
     after: {
@@ -181,5 +193,5 @@ export const initiateTopup = async (
       phone_number_mask: topup.phoneMask,
     },
   })
-  return { id, text: JSON.stringify(presentTopup(topup)), by: keyUserOf(principal) }
+  return { id, text: JSON.stringify(presentTopup(topup)), usedBy: keyUserOf(principal) }
 }

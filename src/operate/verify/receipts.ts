@@ -1,7 +1,7 @@
 import { sqlChecks } from '../../db/check.ts'
-import { namesOfBooks } from '../../ledger/checks.ts'
+import { providerBooksSql } from '../../ledger/checks.ts'
 
-const books = `books(provider, rail) as (values ${namesOfBooks})`
+const books = `books(provider, rail) as (values ${providerBooksSql})`
 
 /** Bookings by receipt. A top-up paid by deposits has their receipts. A resolved suspense item no longer holds its money. */
 const booked = `booked as (

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { daysAfter } from '../../lib/clock.ts'
 import { checkClock } from '../check.ts'
-import { nairobiDateTime, readBalance, textField } from '../fields.ts'
+import { nairobiDateTime, readSignedShillings, textField } from '../fields.ts'
 import type { Send } from '../gateway.ts'
 import type { AccountBalance, Adapter, AdapterDeps, OrganisationAccount, ProviderRails, RailCheck } from '../rail.ts'
 import { safeCode, safeMessage } from '../text.ts'
@@ -21,7 +21,7 @@ import { createPayoutRail } from './payout.ts'
 /** Parses `Working Account|KES|1000.00|1000.00|0.00|0.00&Utility Account|…`: name, currency, current and available balance. */
 const balanceOf = (text: string): AccountBalance | undefined => {
   const [account, currency, current, available] = text.split('|')
-  const availableMinor = readBalance(available ?? current)
+  const availableMinor = readSignedShillings(available ?? current)
   if (!account || !currency || availableMinor === undefined) return undefined
   return { account, currency, availableMinor, holdsCharges: /^charges\b/i.test(account.trim()) }
 }

@@ -8,8 +8,8 @@ import {
   nairobiDateTime,
   nairobiTimestamp,
   providerInstant,
-  readBalance,
   readShillings,
+  readSignedShillings,
   textField,
   wholeShillings,
 } from '../fields.ts'
@@ -24,7 +24,7 @@ import type {
   DepositNotification,
   DepositRegistration,
   Evidence,
-  Movement,
+  ListedPayment,
   Submission,
   UnreadableNotification,
 } from '../rail.ts'
@@ -32,7 +32,7 @@ import { freeText, personName, receiptOf, safeCode, safeMessage } from '../text.
 import { collectionFailure, metadataItem, readSubmission, stillUnderWay } from './answers.ts'
 import { type DarajaOptions, lacksProduct } from './gateway.ts'
 
-const nothing = '1001'
+const noTransactions = '1001'
 /** Enough for a hundred thousand payments. A longer list is treated as an error. */
 const maxPages = 1_000
 const marginMs = 300_000
@@ -50,7 +50,7 @@ const readList = async (send: Send, shortcode: string, { start, end }: Period): 
     const answer = await send('/pulltransactions/v1/query', { ...period, OffSetValue: String(payments.length) })
     const code = answer.kind === 'answer' ? textField(answer.body, 'ResponseCode') : undefined
     // An empty period or an unregistered shortcode. In the latter case, payments that we know of become differences.
-    if (code === nothing) return payments
+    if (code === noTransactions) return payments
     if (answer.kind !== 'answer' || code !== '1000') return undefined
     const listed = asList(field(answer.body, 'Response')).flatMap(asList)
     // Pages may be short. A page without new entries is past the end.
@@ -63,9 +63,9 @@ const readList = async (send: Send, shortcode: string, { start, end }: Period): 
 }
 
 /** A reversal has a negative amount. */
-const movementOf = (payment: unknown): Movement | undefined => {
+const movementOf = (payment: unknown): ListedPayment | undefined => {
   const receipt = receiptOf(textField(payment, 'transactionId'))
-  const amountMinor = readBalance(textField(payment, 'amount'))
+  const amountMinor = readSignedShillings(textField(payment, 'amount'))
   const at = providerInstant(textField(payment, 'trxDate') ?? '')
   if (receipt === undefined || amountMinor === undefined || at === undefined) return undefined
   return { receipt, amountMinor, at, references: [textField(payment, 'billreference') ?? []].flat() }
@@ -76,7 +76,7 @@ export const listPaidIn = async (
   send: Send,
   shortcode: string,
   { start, end, skipsUnreadable = false }: Parameters<CollectionAdapter['listPaidIn']>[0],
-): Promise<Movement[] | undefined> => {
+): Promise<ListedPayment[] | undefined> => {
   const payments = await readList(send, shortcode, { start, end })
   const movements = payments?.map(movementOf) ?? []
   const read = movements.flatMap((movement) => movement ?? [])
@@ -142,20 +142,20 @@ export const readCollectionQuery = (answer: Exchange, checkoutRequestId: string)
 }
 
 /** Codes for a prompt that reached no phone. Other codes in this response are not result codes. */
-const promptless = new Set(['1001', '1025', '9999'])
+const noPromptCodes = new Set(['1001', '1025', '9999'])
 
 /** A refusal if the phone already has a prompt, or if the response itself contains a failure code. */
 const refusalOf = (answer: Exchange): Submission | undefined => {
   if (answer.kind !== 'answer') return undefined
   const message = textField(answer.body, 'errorMessage') ?? textField(answer.body, 'ResponseDescription')
   const code = /unable to lock subscriber/i.test(message ?? '') ? '1001' : textField(answer.body, 'ResponseCode')
-  const known = code !== undefined && promptless.has(code) ? collectionFailure(code) : undefined
+  const known = code !== undefined && noPromptCodes.has(code) ? collectionFailure(code) : undefined
   return known && { kind: 'refused', ...known, message: safeMessage(message, known.message) }
 }
 
 export const createCollectionRail = (options: DarajaOptions, send: Send, clock: Clock): CollectionAdapter => {
   /** Uses the current time instead of the attempt's, because the provider rejects old timestamps. */
-  const proof = () => {
+  const stkPassword = () => {
     const { shortcode, passkey } = options
     const timestamp = nairobiTimestamp(clock.now())
     const password = Buffer.from(`${shortcode}${passkey}${timestamp}`, 'utf8').toString('base64')
@@ -179,7 +179,7 @@ export const createCollectionRail = (options: DarajaOptions, send: Send, clock: 
       TransactionDesc: 'Top-up',
     }
     const permission = permissionFor(instruction.permission, order)
-    const answer = await send('/mpesa/stkpush/v1/processrequest', { ...proof(), ...order }, { permission })
+    const answer = await send('/mpesa/stkpush/v1/processrequest', { ...stkPassword(), ...order }, { permission })
     const refusal = refusalOf(answer)
     if (refusal) return refusal
     return readSubmission(answer, (body) => {
@@ -191,7 +191,10 @@ export const createCollectionRail = (options: DarajaOptions, send: Send, clock: 
   const query = async (attempt: Attempt): Promise<Evidence> => {
     const request = attempt.provider.request
     if (request === null) return findPaidIn(send, options.shortcode, attempt, clock.now())
-    return readCollectionQuery(await send('/mpesa/stkpushquery/v1/query', { ...proof(), CheckoutRequestID: request }), request)
+    return readCollectionQuery(
+      await send('/mpesa/stkpushquery/v1/query', { ...stkPassword(), CheckoutRequestID: request }),
+      request,
+    )
   }
 
   /** Prompts and deposits can have different shortcodes. */

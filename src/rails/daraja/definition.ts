@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { flag, httpUrl } from '../../config/fields.ts'
 import { defineProvider } from '../definition.ts'
-import { orderIds, ourNumbers, readMobile, readShortcode, withoutBank } from '../destinations.ts'
+import { orderIds, ourReferences, readMobile, readShortcode, withoutBank } from '../destinations.ts'
 import { mobileForm, shortcodeForm } from '../fields.ts'
 
 const shortcode = z.string().regex(shortcodeForm, 'must be 5 to 7 digits')
@@ -109,6 +109,6 @@ export const definition = defineProvider({
       account: ['account', 'account name', 'account type'],
     },
     completed: ['completed'],
-    referencesIn: (texts) => [...orderIds(texts), ...conversations(texts), ...ourNumbers(texts)],
+    referencesIn: (texts) => [...orderIds(texts), ...conversations(texts), ...ourReferences(texts)],
   },
 })

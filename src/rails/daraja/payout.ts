@@ -77,16 +77,16 @@ const isPlaceholder = (receipt = ''): boolean => /0{7}$/.test(receipt)
 /** "Duplicate Detected": the original order is in progress or has its own result. */
 const duplicateResults = new Set(['13', '15'])
 
-const paid = (named: string | undefined, amount: string | undefined, payee: string | undefined): Evidence =>
+const successOf = (named: string | undefined, amount: string | undefined, payee: string | undefined): Evidence =>
   succeeded(receiptOf(isPlaceholder(named) ? undefined : named), readShillings(amount), payee)
 
 /** Without a response, a B2B order cannot be queried, so only its result arrives at its URL. Its receiver is compared. */
-const isNamedByAddressAlone = ({ rail, provider: { request, conversation } }: QueriedAttempt): boolean =>
+const isKnownByUrlOnly = ({ rail, provider: { request, conversation } }: QueriedAttempt): boolean =>
   rail === 'MPESA_B2B' && request === null && conversation === null
 
 const isOwnResult = (result: Result, attempt: QueriedAttempt): boolean => {
   const { request, conversation } = attempt.provider
-  if (isNamedByAddressAlone(attempt)) return true
+  if (isKnownByUrlOnly(attempt)) return true
   if (attempt.rail === 'MPESA_B2C' && result.provider.request === attempt.orderId) return true
   return (
     (request !== null && result.provider.request === request) ||
@@ -103,7 +103,7 @@ const readPayoutResult = (result: Result, attempt: QueriedAttempt): Evidence => 
   if (code === '0') {
     const receipt = result.parameter('TransactionReceipt') ?? result.transactionId
     const amount = result.parameter(attempt.rail === 'MPESA_B2C' ? 'TransactionAmount' : 'Amount')
-    return paid(receipt, amount, result.parameter('ReceiverPartyPublicName'))
+    return successOf(receipt, amount, result.parameter('ReceiverPartyPublicName'))
   }
   if (!isOwnResult(result, attempt)) return unknown('other_request', 'The delivery answers another request than the payout.')
   const known = payoutFailure(code)
@@ -128,7 +128,7 @@ const readStatus = (status: string, result: Result, attempt: QueriedAttempt): Ev
   }
   switch (outcome) {
     case 'paid':
-      return paid(result.parameter('ReceiptNo'), result.parameter('Amount'), result.parameter('CreditPartyName'))
+      return successOf(result.parameter('ReceiptNo'), result.parameter('Amount'), result.parameter('CreditPartyName'))
     case 'pending':
       return { kind: 'pending' }
     case 'returned': {
@@ -147,7 +147,7 @@ const readStatus = (status: string, result: Result, attempt: QueriedAttempt): Ev
 const receiverOf = (attempt: QueriedAttempt, text = ''): string | undefined => {
   const number = /^\s*\+?(\d+)(?![\d*])/.exec(text)?.[1]
   if (attempt.rail === 'MPESA_B2C') return number === undefined ? undefined : parseKenyanMobile(number)
-  return isNamedByAddressAlone(attempt) ? number : undefined
+  return isKnownByUrlOnly(attempt) ? number : undefined
 }
 
 /** A callback to the timeout URL means only that the outcome is not known yet. */
@@ -166,7 +166,7 @@ export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: Q
     const isRepeat = attempt.rail === 'MPESA_B2C' && duplicateResults.has(result.code ?? '')
     const evidence = readPayoutResult(result, attempt)
     const receiver = receiverOf(attempt, result.parameter('ReceiverPartyPublicName'))
-    if (evidence.kind === 'succeeded' && receiver === undefined && isNamedByAddressAlone(attempt))
+    if (evidence.kind === 'succeeded' && receiver === undefined && isKnownByUrlOnly(attempt))
       return { evidence: unknown('no_receiver', 'The provider does not say who was paid.'), provider: noReference }
     return { evidence, provider: isRepeat ? noReference : result.provider, ...(receiver !== undefined && { receiver }) }
   }

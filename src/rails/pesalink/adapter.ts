@@ -79,17 +79,17 @@ const readRegistration = (answer: Exchange): DepositRegistration => {
 }
 
 const createBankDeposits = (options: PesalinkOptions, send: Send, sign: Sign): DepositAdapter | null => {
-  const { depositBankCode, noticePath, source } = options
+  const { depositBankCode, notificationPath, source } = options
   if (depositBankCode === null) return null
   return {
     instructions: (code) => ({ bank_code: depositBankCode, account_number: source.accountNumber, reference: code }),
     register:
-      noticePath === null
+      notificationPath === null
         ? null
         : async ({ confirmation }) =>
             readRegistration(
               await send(
-                noticePath,
+                notificationPath,
                 { accountNumber: source.accountNumber, url: confirmation },
                 { headers: { signature: sign(`${source.accountNumber}${confirmation}`) } },
               ),

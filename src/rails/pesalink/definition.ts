@@ -3,7 +3,7 @@ import { flag, headerText, httpUrl, list } from '../../config/fields.ts'
 import { type Bank, kenyanBanks, plainCode } from '../../lib/banks.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
 import { defineProvider } from '../definition.ts'
-import { ourNumbers, problem, readBankAccount } from '../destinations.ts'
+import { ourReferences, problem, readBankAccount } from '../destinations.ts'
 
 /** The banks with a configured code, or all banks if codes are passed through. */
 const banksOf = (codes: Readonly<Record<string, string>> | 'as_given'): readonly Bank[] => {
@@ -102,6 +102,6 @@ export const definition = defineProvider({
       account: ['account type', 'product'],
     },
     completed: ['success', 'successful', 'completed'],
-    referencesIn: ourNumbers,
+    referencesIn: ourReferences,
   },
 })

@@ -30,7 +30,7 @@ export const options = (settings: PesalinkSettings) => ({
   /** Our bank's code, which payers at other banks need. Null: deposits are off. */
   depositBankCode: settings.PESALINK_DEPOSIT_BANK_CODE ?? null,
   /** Path for registering the notification URL. Null: entered manually at the bank. */
-  noticePath: settings.PESALINK_NOTICE_PATH ?? null,
+  notificationPath: settings.PESALINK_NOTICE_PATH ?? null,
   /** Path for account name lookups, which differs between banks and is not published. */
   lookUpPath: settings.PESALINK_LOOKUP_PATH ?? null,
 })

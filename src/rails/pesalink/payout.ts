@@ -23,9 +23,9 @@ const destinationOf = (
     return { service: 'pesalinkMobile', fields: { type: 'mobile', mobileNumber: destination } }
   }
   const known = bankCodes !== 'as_given' && Object.hasOwn(bankCodes, bankCode) ? bankCodes[bankCode] : undefined
-  const theirs = bankCodes === 'as_given' ? bankCode : known
-  if (theirs === undefined || !account.test(destination)) return undefined
-  return { service: 'pesalinkacc', fields: { type: 'bank', bankCode: theirs, accountNumber: destination } }
+  const bankCodeAtBank = bankCodes === 'as_given' ? bankCode : known
+  if (bankCodeAtBank === undefined || !account.test(destination)) return undefined
+  return { service: 'pesalinkacc', fields: { type: 'bank', bankCode: bankCodeAtBank, accountNumber: destination } }
 }
 
 const prepareTransfer = (options: PesalinkOptions, instruction: PayoutInstruction): PreparedTransfer => {

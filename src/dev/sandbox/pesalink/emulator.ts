@@ -27,7 +27,7 @@ const createCredentials = (secretOf: SecretOf) => {
     callbackField: 'callbackUrl',
     timeoutMs: 5_000,
     depositBankCode: '68',
-    noticePath: '/account-api/v3.0/notifications',
+    notificationPath: '/account-api/v3.0/notifications',
     lookUpPath: '/account-api/v3.0/pesalink/lookup',
   } as const satisfies Omit<PesalinkOptions, 'baseUrl'>
   return {

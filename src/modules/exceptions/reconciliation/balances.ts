@@ -19,7 +19,7 @@ import { timerOperator } from '../../operators.ts'
 import type { Parts } from '../../parts.ts'
 import { baselineIn, chargesSince, compareBalance, expectedMoney, type Reading } from './compare-balance.ts'
 import { balanceSource, findComparison, recordComparison } from './differences.ts'
-import { countIn, lockProvider, type MovementRecord, readUncounted } from './movements-service.ts'
+import { lockProvider, type MovementRecord, markCounted, readUncounted } from './movements-service.ts'
 
 const findQuery = selectRow('balance_queries.by_id', balanceQueries, ['id'])
 const requestTimes = prepare('balance_queries.request_times', { provider: 'text', since: 'timestamptz' }, (orm, param) =>
@@ -127,7 +127,7 @@ const compareRound = async (tx: Tx, config: Config, round: readonly (typeof bala
     ...(charges !== undefined && { chargesMinor: charges }),
     feesMinor: only(await tx.query<{ feesMinor: Minor }>(feesOf, [railsOf(provider), period.start, period.end])).feesMinor,
   })
-  countIn(tx, run.id, movements)
+  markCounted(tx, run.id, movements)
 }
 
 /** A result that is not authentic or cannot be read changes nothing. The query is then sent again. */

@@ -96,7 +96,7 @@ export const presentDifference = (row: DifferenceRecord): ReconciliationDifferen
   })
 
 /** Whether the difference proves how a payment or a top-up ended. Only a receipt proves a success after a failure. */
-export const isEvidence = (
+export const provesOutcome = (
   { kind, receipt }: { kind: string; receipt: string | null },
   subjectKind: string | null | undefined,
 ): boolean =>
@@ -194,7 +194,7 @@ export const recordComparison = async (
     subject: run.id,
     after: { provider, source, lines, matched: run.matched, differences: run.differences, ...(report && { report }) },
   })
-  const open = result.differences.filter((each) => report || !isEvidence(each, each.subject?.kind)).length
+  const open = result.differences.filter((each) => report || !provesOutcome(each, each.subject?.kind)).length
   if (open > 0) alertAfterCommit(tx, 'reconciliation_difference', { subject: 'reconciliation', id: run.id, code: String(open) })
   return run
 }

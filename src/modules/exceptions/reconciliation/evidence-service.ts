@@ -13,7 +13,7 @@ import type { Parts } from '../../parts.ts'
 import { lockPaymentWithAccount } from '../../payments/queries.ts'
 import { settlePayments } from '../../payments/settle.ts'
 import { applyEvidence, lockAttempt } from '../../sending/evidence.ts'
-import { type DifferenceRecord, isEvidence, listDifferences, type ReconciliationRecord } from './differences.ts'
+import { type DifferenceRecord, listDifferences, provesOutcome, type ReconciliationRecord } from './differences.ts'
 import { acceptAll, closeAsEvidence, resolvedByStatement } from './resolve-difference.ts'
 import type { Difference } from './rules.ts'
 
@@ -24,7 +24,7 @@ type EvidenceDifference = Pick<DifferenceRecord, 'id' | 'kind' | 'note' | 'recei
 /** The open differences of a comparison that are evidence, in the order of the statement. */
 const listOpenEvidence = async (db: Db, { id, differences }: ReconciliationRecord): Promise<EvidenceDifference[]> => {
   const open = await listDifferences(db, { reconciliationId: id, open: true }, { before: null, take: differences })
-  const evident = open.filter((each) => isEvidence(each, each.subjectKind)).reverse()
+  const evident = open.filter((each) => provesOutcome(each, each.subjectKind)).reverse()
   const subjectIds = evident.flatMap(({ subjectId }) => subjectId ?? [])
   const attempts = await attemptsOf(db, subjectIds)
   return evident.map(({ subjectKind: kind, subjectId, ...row }) => ({
@@ -35,7 +35,7 @@ const listOpenEvidence = async (db: Db, { id, differences }: ReconciliationRecor
 }
 
 /** The note shows that the evidence was judged, so that it is not judged again. The difference waits for an operator. */
-const noteOpen = prepareWrite('reconciliation.note_difference', { id: 'uuid', note: 'text' }, (orm, param) =>
+const noteWhyOpen = prepareWrite('reconciliation.note_difference', { id: 'uuid', note: 'text' }, (orm, param) =>
   orm
     .update(reconciliationDifferences)
     .set({ note: param.note })
@@ -92,7 +92,7 @@ const takeAsEvidence = (db: Database, operator: Operator, difference: EvidenceDi
     // repeated late success waits for an operator, so both stay open.
     const mayBeBooked = kind === 'under_way' || (kind === 'ended_otherwise' && subject?.kind === 'topup')
     const isBooked = verdict === 'applied' || (verdict === 'repeated' && mayBeBooked)
-    await (isBooked ? closeAsEvidence(tx, id) : tx.run(noteOpen, { id, note: `Not booked: ${verdict}.` }))
+    await (isBooked ? closeAsEvidence(tx, id) : tx.run(noteWhyOpen, { id, note: `Not booked: ${verdict}.` }))
   })
 
 /**

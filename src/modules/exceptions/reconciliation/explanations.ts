@@ -78,7 +78,7 @@ export const explain: Readonly<
 }
 
 /** A line that can only be the movement of a booking that succeeded without a receipt. */
-export const explainPair = (line: StatementLine, ours: Booked, currency: string): Explanation => ({
+export const explainReceiptFound = (line: StatementLine, ours: Booked, currency: string): Explanation => ({
   reason: `The statement lists ${amountText(line.amountMinor, currency)} under a receipt that our books do not have, and a ${nounOf(ours)} of this amount succeeded here without a receipt.`,
   action: `Nothing, if this is resolved: the ${nounOf(ours)} has the receipt now. While it is open, ask the provider whose receipt it is.`,
 })

@@ -61,7 +61,7 @@ const uncounted = prepare('movements.uncounted', { provider: 'text', until: 'tim
 export const readUncounted = (tx: Tx, provider: Provider, until: Date): Promise<MovementRecord[]> =>
   tx.run(uncounted, { provider, until })
 
-export const countIn = (tx: Tx, reconciliationId: Uuid, movements: readonly Pick<MovementRecord, 'id'>[]): void => {
+export const markCounted = (tx: Tx, reconciliationId: Uuid, movements: readonly Pick<MovementRecord, 'id'>[]): void => {
   for (const { id } of movements) updateRow(tx, providerMovements, { id }, { reconciliationId })
 }
 
@@ -100,39 +100,40 @@ const comparisonAt = prepare('movements.comparison', { provider: 'text', movedAt
  * The comparison whose result includes the movement already: it reported a difference, resolved or not, from which the next one
  * starts, or it is the first one, which starts from everything before it.
  */
-const findCounting = async (tx: Tx, provider: Provider, movedAt: Date) => {
+const findCountingComparison = async (tx: Tx, provider: Provider, movedAt: Date) => {
   const compared = await first(tx, comparisonAt, { provider, movedAt })
   return compared && (compared.differenceId !== null || movedAt < compared.periodStart) ? compared : undefined
 }
 
-const namedSince = prepare('movements.named_since', { reconciliationId: 'uuid', since: 'timestamptz' }, (orm, param) =>
+const recordedSince = prepare('movements.named_since', { reconciliationId: 'uuid', since: 'timestamptz' }, (orm, param) =>
   orm
     .select({ amountMinor: providerMovements.amountMinor })
     .from(providerMovements)
     .where(and(eq(providerMovements.reconciliationId, param.reconciliationId), gte(providerMovements.createdAt, param.since))),
 )
 
-type Counting = NonNullable<Awaited<ReturnType<typeof findCounting>>>
+type Counting = NonNullable<Awaited<ReturnType<typeof findCountingComparison>>>
 
 /** Whether the movements named since the difference, including this one, add up to it. */
 const isExplained = async (
   tx: Tx,
   { reconciliationId, comparedAt: since, statedMinor, bookedMinor }: Counting,
-): Promise<boolean> => sumOf(await tx.run(namedSince, { reconciliationId, since })) === (statedMinor ?? 0n) - (bookedMinor ?? 0n)
+): Promise<boolean> =>
+  sumOf(await tx.run(recordedSince, { reconciliationId, since })) === (statedMinor ?? 0n) - (bookedMinor ?? 0n)
 
 /** The movement is part of an earlier comparison, whose difference it may explain, or else the next comparison expects it. */
-export const nameMovement = async (tx: Tx, operator: Operator, named: NameMovement): Promise<MovementRecord> => {
-  const { provider, direction, kind, note, account = null, provider_receipt: receipt = null } = named
+export const recordMovement = async (tx: Tx, operator: Operator, input: NameMovement): Promise<MovementRecord> => {
+  const { provider, direction, kind, note, account = null, provider_receipt: receipt = null } = input
   if (kind === 'charges' && direction === 'in') throw invalidFields({ path: 'direction', message: 'of charges is out' })
-  if (named.moved_at > tx.at) throw invalidFields({ path: 'moved_at', message: 'is in the future' })
+  if (input.moved_at > tx.at) throw invalidFields({ path: 'moved_at', message: 'is in the future' })
   const id = newId()
   await lockProvider(tx, provider)
   const [holder] = receipt === null ? [] : await findReceiptHolders(tx, [{ rail: provider, direction, receipt, except: id }])
   if (holder) throw receiptTaken(receipt, holder)
-  const amountMinor = direction === 'in' ? named.amount_minor : -named.amount_minor
-  const counting = await findCounting(tx, provider, named.moved_at)
+  const amountMinor = direction === 'in' ? input.amount_minor : -input.amount_minor
+  const counting = await findCountingComparison(tx, provider, input.moved_at)
   const movement: MovementRecord = {
-    ...{ id, provider, account, kind, receipt, amountMinor, note, movedAt: named.moved_at },
+    ...{ id, provider, account, kind, receipt, amountMinor, note, movedAt: input.moved_at },
     ...{ namedBy: nameOfOperator(operator), reconciliationId: counting?.reconciliationId ?? null, createdAt: tx.at },
   }
   if (!(await insertOnce(tx, providerMovements, movement)))
@@ -154,16 +155,16 @@ const byReceipts = prepare('movements.by_receipts', { provider: 'text', receipts
 )
 
 /** Separates the lines of movements that a person has named, because these belong to no customer. */
-export const withoutNamed = async (
+export const separateRecorded = async (
   db: Db,
   provider: Provider,
   lines: readonly StatementLine[],
-): Promise<{ lines: readonly StatementLine[]; named: readonly StatementLine[] }> => {
+): Promise<{ lines: readonly StatementLine[]; recorded: readonly StatementLine[] }> => {
   const receipts = lines.flatMap(({ receipt }) => (receipt === null ? [] : [receiptKey(receipt)]))
   const known = await db.run(byReceipts, { provider, receipts })
   const amounts = new Map(known.map(({ receipt, amountMinor }) => [receiptKey(receipt ?? ''), amountMinor]))
-  const isNamed = ({ receipt, amountMinor }: StatementLine) =>
+  const isRecorded = ({ receipt, amountMinor }: StatementLine) =>
     receipt !== null && amounts.get(receiptKey(receipt)) === amountMinor
-  if (amounts.size === 0) return { lines, named: [] }
-  return { lines: lines.filter((line) => !isNamed(line)), named: lines.filter(isNamed) }
+  if (amounts.size === 0) return { lines, recorded: [] }
+  return { lines: lines.filter((line) => !isRecorded(line)), recorded: lines.filter(isRecorded) }
 }

@@ -8,7 +8,7 @@ import {
   type differenceKinds,
   type Explanation,
   explain,
-  explainPair,
+  explainReceiptFound,
   type StatementDifference,
 } from './explanations.ts'
 import { type Offer, offersFor, pairsOf, type WholeStatement } from './outcome-offers.ts'
@@ -197,7 +197,7 @@ const matchRest = (
   }
   for (const { line, ours, isCertain } of pairs) {
     listed.set(ours, line)
-    if (isCertain) addDifference(findings, 'under_way', line, ours, explainPair(line, ours, currency))
+    if (isCertain) addDifference(findings, 'under_way', line, ours, explainReceiptFound(line, ours, currency))
     else findings.matched += 1
   }
   return expected.filter(({ isOutside }) => !isOutside)

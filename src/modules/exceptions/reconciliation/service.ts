@@ -24,15 +24,15 @@ import {
 } from './differences.ts'
 import { takeEvidence } from './evidence-service.ts'
 import { reportActions } from './explanations.ts'
-import { lockProvider, withoutNamed } from './movements-service.ts'
+import { lockProvider, separateRecorded } from './movements-service.ts'
 import type { WholeStatement } from './outcome-offers.ts'
 import { isReversal, type Match, match } from './rules.ts'
 import { readInChunks, type Statement, type StatementLine, type StatementSettings, squeezed } from './statement-rules.ts'
 
 /** Bookings this long outside a statement's period are compared too, because completions reach us late. */
-const edgeMs = 3_600_000
+const toleranceMs = 3_600_000
 
-type Compared = Pick<Comparison, 'provider' | 'source' | 'account' | 'content'> & {
+type StatementToCompare = Pick<Comparison, 'provider' | 'source' | 'account' | 'content'> & {
   /** The rails that the lines cover. Payments of other rails do not count as missing. */
   rails: readonly AnyRail[]
   lines: readonly StatementLine[]
@@ -43,8 +43,8 @@ type Compared = Pick<Comparison, 'provider' | 'source' | 'account' | 'content'> 
 }
 
 const widened = ({ start, end }: Period): Period => ({
-  start: new Date(start.getTime() - edgeMs),
-  end: new Date(end.getTime() + edgeMs),
+  start: new Date(start.getTime() - toleranceMs),
+  end: new Date(end.getTime() + toleranceMs),
 })
 
 /** A line with only a date covers its whole day. If the day has not ended, it covers only the start of the day. */
@@ -54,7 +54,7 @@ const periodOf = (lines: readonly StatementLine[], now: Date) => {
 }
 
 /** Null if the statement does not name its account, or if no rail of its provider is configured. */
-const railsBy = ({ numbers }: Pick<Rails, 'numbers'>, { provider, heading }: Statement, path: string) => {
+const railsOfAccount = ({ numbers }: Pick<Rails, 'numbers'>, { provider, heading }: Statement, path: string) => {
   const own = railsOf(provider).filter((rail) => numbers[rail] !== undefined)
   const { number } = heading
   if (number === null || own.length === 0) return null
@@ -69,7 +69,7 @@ const railsBy = ({ numbers }: Pick<Rails, 'numbers'>, { provider, heading }: Sta
 
 type Reading = { rails: Pick<Rails, 'numbers'>; config: StatementSettings; clock: Clock }
 
-const readWhole = async ({ rails, config, clock }: Reading, text: string, path: string) => {
+const parseStatement = async ({ rails, config, clock }: Reading, text: string, path: string) => {
   const reading = readInChunks(text, config)
   let step = reading.next()
   for (; !step.done; step = reading.next()) await turn()
@@ -84,14 +84,21 @@ const readWhole = async ({ rails, config, clock }: Reading, text: string, path: 
       .flatMap((part) => part ?? [])
       .join(', ')
       .slice(0, 120) || null
-  return { provider, account, rails: railsOf(provider), lines, period, whole: { ...read, rails: railsBy(rails, read, path) } }
+  return {
+    provider,
+    account,
+    rails: railsOf(provider),
+    lines,
+    period,
+    whole: { ...read, rails: railsOfAccount(rails, read, path) },
+  }
 }
 
 /** Called before the transaction, because reading takes several turns of the event loop. */
 export const readUpload = async (
   deps: Reading,
   { source, statement: text }: { source: string; statement: string },
-): Promise<Compared> => ({ ...(await readWhole(deps, text, 'statement')), source, content: `uploaded ${text}` })
+): Promise<StatementToCompare> => ({ ...(await parseStatement(deps, text, 'statement')), source, content: `uploaded ${text}` })
 
 /** All texts of a line that may be one of our receipts. */
 const receiptsOf = ({ receipt, linked, words = [] }: StatementLine): readonly string[] =>
@@ -100,7 +107,7 @@ const receiptsOf = ({ receipt, linked, words = [] }: StatementLine): readonly st
 const namesOf = (lines: readonly StatementLine[]): ReadonlySet<string> =>
   new Set(lines.flatMap((line) => receiptsOf(line).map(receiptKey).concat(line.references)))
 
-const counted = (count: number): string => (count === 1 ? 'one payment' : `${count} payments`)
+const countText = (count: number): string => (count === 1 ? 'one payment' : `${count} payments`)
 
 /** Returns why the statement proves nothing about some unknown payments, or undefined if it covers them all. */
 const unprovenBy = (
@@ -110,19 +117,21 @@ const unprovenBy = (
   { rails, heading }: WholeStatement,
 ): string | undefined => {
   const shown = new Set(differences.map(({ subject }) => subject?.id))
-  const silent = booked.filter(({ id, status }) => status === 'unknown' && !shown.has(id))
-  if (silent.length === 0) return undefined
-  const about = `It says nothing about ${counted(silent.length)} of unknown outcome`
+  const unmentioned = booked.filter(({ id, status }) => status === 'unknown' && !shown.has(id))
+  if (unmentioned.length === 0) return undefined
+  const about = `It says nothing about ${countText(unmentioned.length)} of unknown outcome`
   if (rails === null)
     return `${about}: it does not name the account that it is of, so that what it does not list proves nothing. Export it with the lines above its columns.`
-  const others = silent.filter(({ rail }) => !rails.has(rail))
+  const others = unmentioned.filter(({ rail }) => !rails.has(rail))
   const paidFrom = [...new Set(others.flatMap(({ rail }) => numbers[rail] ?? []))].join(', ')
   const reasons = [
     ...(others.length > 0
-      ? [`${counted(others.length)} left by another account than ${heading.number}: import the statement of ${paidFrom}`]
+      ? [`${countText(others.length)} left by another account than ${heading.number}: import the statement of ${paidFrom}`]
       : []),
-    ...(others.length < silent.length
-      ? [`${counted(silent.length - others.length)} left at a time that it does not cover, or covers for less than three hours`]
+    ...(others.length < unmentioned.length
+      ? [
+          `${countText(unmentioned.length - others.length)} left at a time that it does not cover, or covers for less than three hours`,
+        ]
       : []),
   ]
   return `${about}: ${reasons.join('; ')}.`
@@ -131,10 +140,10 @@ const unprovenBy = (
 const compareLines = async (
   db: Db,
   deps: Pick<Parts, 'config' | 'orderNames' | 'rails'>,
-  statement: Compared,
+  statement: StatementToCompare,
 ): Promise<Comparison> => {
   const { rails, listedOutside, whole, period } = statement
-  const { lines, named } = await withoutNamed(db, statement.provider, statement.lines)
+  const { lines, recorded } = await separateRecorded(db, statement.provider, statement.lines)
   const references = lines.flatMap((line) => line.references)
   // M-PESA lists the order's name, from which the name of its first send derives.
   const attemptIds = orderIds(references).map((orderId) => deps.orderNames.attemptOf({ orderId }, 1))
@@ -153,11 +162,11 @@ const compareLines = async (
     return receipt === null ? [{ ...ours, isOutside: true as const }] : []
   })
   const inPeriod = ofPeriod.filter(({ isOutside }) => !isOutside)
-  const result = match(lines, ofPeriod, deps.config.CURRENCY, { whole, recorded: named })
+  const result = match(lines, ofPeriod, deps.config.CURRENCY, { whole, recorded })
   const feesMinor = inPeriod.reduce((sum, { status, feeMinor }) => (isPaid(status) ? sum + feeMinor : sum), 0n)
   // An empty list proves nothing against our books, because the account may not be registered for the list.
   if (statement.lines.length === 0 && result.differences.length > 0) {
-    const unproven = `The provider listed nothing, and our books have ${counted(inPeriod.length)} of that day. If it always lists nothing, the account is not registered for this list: run npm run admin -- rails register.`
+    const unproven = `The provider listed nothing, and our books have ${countText(inPeriod.length)} of that day. If it always lists nothing, the account is not registered for this list: run npm run admin -- rails register.`
     return {
       ...statement,
       lines: 0,
@@ -171,10 +180,10 @@ const compareLines = async (
   return { ...statement, lines: count, result, feesMinor, ...(unproven && { totals: { unproven } }) }
 }
 
-const reconcileLines = async (deps: Parts, operator: Operator, statement: Compared): Promise<ReconciliationRecord> => {
+const reconcileLines = async (deps: Parts, operator: Operator, statement: StatementToCompare): Promise<ReconciliationRecord> => {
   // Records deposits whose notifications were lost, so that these are no differences. Lines without a receipt, as in a bank's own
   // statement, are left out, because such a deposit could be booked twice. So are lines that undo another transaction.
-  const { lines } = await withoutNamed(deps.db, statement.provider, statement.lines)
+  const { lines } = await separateRecorded(deps.db, statement.provider, statement.lines)
   const receipted = lines.flatMap(({ receipt, ...line }) =>
     receipt === null || isReversal({ receipt, ...line }) ? [] : [{ ...line, receipt }],
   )
@@ -201,14 +210,14 @@ export const reconcileStatement = async (
   operator: Operator,
   { source, text }: { source: string; text: string },
 ): Promise<ReconciliationRecord> =>
-  reconcileLines(deps, operator, { ...(await readWhole(deps, text, 'file')), source, content: text })
+  reconcileLines(deps, operator, { ...(await parseStatement(deps, text, 'file')), source, content: text })
 
 /** Only reports differences, because the uploader may have written the file. `reconcile` may compare the same content again. */
 export const reportStatement = async (
   tx: Tx,
   deps: Pick<Parts, 'config' | 'orderNames' | 'rails'>,
   operator: Operator,
-  statement: Compared,
+  statement: StatementToCompare,
 ): Promise<ReconciliationRecord> => {
   const comparison = await compareLines(tx, deps, statement)
   // An uploaded file proves nothing, so no outcome is offered, and no action claims that anything was booked.

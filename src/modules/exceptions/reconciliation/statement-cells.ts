@@ -10,9 +10,9 @@ const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 
 const date = String.raw`(?:(?<y>\d{4})[-/.](?<m>\d\d?)[-/.](?<d>\d\d?)|(?<d2>\d\d?)[-/. ](?<m2>\d\d?|[A-Za-z]{3,9})[-/. ,]{1,2}(?<y2>\d{4}|\d\d(?!\d)))`
 const clock = String.raw`(?<h>\d\d?):(?<min>\d\d)(?::(?<s>\d\d)(?:\.\d{1,9})?)?(?:\s?(?<half>[AaPp])\.?[Mm]\.?)?\s?(?<zone>Z|[+-]\d\d:?\d\d|EAT)?`
-const spread = new RegExp(`^${date}(?:(?:[T ]|,\\s)\\s?${clock})?$`)
-const compact = /^(?<y>\d{4})(?<m>\d\d)(?<d>\d\d)(?<h>\d\d)(?<min>\d\d)(?<s>\d\d)$/
-const withinText = new RegExp(`${date}(?:(?:[T ]|,\\s)\\s?${clock})?`.replace(/\?<\w+>/g, ''), 'g')
+const separatedForm = new RegExp(`^${date}(?:(?:[T ]|,\\s)\\s?${clock})?$`)
+const compactForm = /^(?<y>\d{4})(?<m>\d\d)(?<d>\d\d)(?<h>\d\d)(?<min>\d\d)(?<s>\d\d)$/
+const timeInText = new RegExp(`${date}(?:(?:[T ]|,\\s)\\s?${clock})?`.replace(/\?<\w+>/g, ''), 'g')
 
 type Parts = Readonly<Record<string, string | undefined>>
 
@@ -36,7 +36,7 @@ const firstShortYear = 2015
 /** Reads times with the year first, or the day first as in Kenya. Default zone: Nairobi. Undefined if there is no such time. */
 export const readSpan = (text: string, isBank: boolean): Span | undefined => {
   const trimmed = text.replace(/[\u00a0\u202f\s]+/g, ' ').trim()
-  const parts: Parts | undefined = (spread.exec(trimmed) ?? compact.exec(trimmed))?.groups
+  const parts: Parts | undefined = (separatedForm.exec(trimmed) ?? compactForm.exec(trimmed))?.groups
   const isShort = parts?.y2?.length === 2
   // A provider's own export writes dates with a four-digit year.
   if (!parts || (isShort && parts.h === undefined && !isBank)) return undefined
@@ -51,7 +51,7 @@ export const readSpan = (text: string, isBank: boolean): Span | undefined => {
 }
 
 /** Finds all times in a text, such as "From 01-03-2026 00:00:00 To 31-03-2026". */
-export const spansIn = (text: string): Span[] => (text.match(withinText) ?? []).flatMap((each) => readSpan(each, true) ?? [])
+export const spansIn = (text: string): Span[] => (text.match(timeInText) ?? []).flatMap((each) => readSpan(each, true) ?? [])
 
 export const knownTimes = '2026-03-31 14:05:00, 31-03-2026 14:05:00, 31/03/2026 02:05 PM, or a date alone'
 

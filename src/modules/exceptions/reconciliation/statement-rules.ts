@@ -2,7 +2,7 @@ import { type Provider, providers } from '../../../lib/rail-names.ts'
 import { readRows } from '../../../lib/table-file.ts'
 import { filledWidth, type TableRow as Row, rowProblem } from '../../../lib/table-rows.ts'
 import { definitions } from '../../../rails/definitions.ts'
-import type { Movement } from '../../../rails/rail.ts'
+import type { ListedPayment } from '../../../rails/rail.ts'
 import { providerLabels } from '../../../rails/texts.ts'
 import { type Direction, knownAmounts, knownTimes, readDirection, readMarked, readSpan, spansIn } from './statement-cells.ts'
 import {
@@ -20,7 +20,7 @@ import {
  * `until`: the end of the day, if the line states no time. `party`: masked. `account`: the account at a paybill. `linked`: the
  * receipt that the line reverses. A bank's line has no receipt, but one of its `words` may be ours.
  */
-export type StatementLine = Omit<Movement, 'receipt'> & {
+export type StatementLine = Omit<ListedPayment, 'receipt'> & {
   receipt: string | null
   words?: readonly string[]
   /** Identifies a line that has no receipt. */
@@ -61,14 +61,14 @@ const isChargeText = (details: string): boolean => {
 
 /** Reads labels and values from one cell or two: "Short Code: 600998" or "Short Code:,600998". */
 const readHeading = (rows: readonly Row[], { heading }: Form): Statement['heading'] => {
-  const said = rows.flatMap(({ cells }) =>
+  const entries = rows.flatMap(({ cells }) =>
     cells.flatMap((cell, index) => {
       const [label = '', ...rest] = cell.split(':')
       const value = rest.join(':').trim() || (cells.slice(index + 1).find((next) => next.trim() !== '') ?? '')
       return label.trim() === '' ? [] : [{ label: normalized(label), value: value.trim() }]
     }),
   )
-  const valuesOf = (labels: readonly string[]) => said.flatMap(({ label, value }) => (labels.includes(label) ? [value] : []))
+  const valuesOf = (labels: readonly string[]) => entries.flatMap(({ label, value }) => (labels.includes(label) ? [value] : []))
   const numbers = new Set(valuesOf(heading.number).flatMap((value) => /^[0-9A-Za-z-]{5,}/.exec(value)?.[0] ?? []))
   const [number = null] = numbers
   const [start, end] = valuesOf(['time period', 'period', 'statement period', 'date range', 'duration']).flatMap(spansIn)
@@ -110,12 +110,16 @@ const amountIn = (row: Row, { cell, currency }: Table, column: 'in' | 'out' | 'a
   return { amount, mark }
 }
 
-const firstOf = (rows: readonly Row[], { cell, currency }: Table, column: 'out' | 'amount', sign: 1 | -1): Row | undefined =>
-  rows.find((row) => (readMarked(cell(row, column), currency).amount ?? 0n) * BigInt(sign) > 0n)
+const firstWithSign = (
+  rows: readonly Row[],
+  { cell, currency }: Table,
+  column: 'out' | 'amount',
+  sign: 1 | -1,
+): Row | undefined => rows.find((row) => (readMarked(cell(row, column), currency).amount ?? 0n) * BigInt(sign) > 0n)
 
 /** Whether outgoing amounts are negative. Mixed signs are an error: either sign could be money that came back. */
 const isOutNegative = (rows: readonly Row[], table: Table): boolean => {
-  const [negative, positive] = [firstOf(rows, table, 'out', -1), firstOf(rows, table, 'out', 1)]
+  const [negative, positive] = [firstWithSign(rows, table, 'out', -1), firstWithSign(rows, table, 'out', 1)]
   if (negative && positive)
     throw new Unreadable(
       `line ${Math.max(negative.number, positive.number)}: the column of what goes out has amounts of both signs, so it is not known which of them went out: export it with one sign`,
@@ -123,19 +127,20 @@ const isOutNegative = (rows: readonly Row[], table: Table): boolean => {
   return negative !== undefined
 }
 
-const sidesOf = (row: Row, table: Table, isSigned: boolean): { paidIn: bigint | null; paidOut: bigint | null } => {
+const amountsOf = (row: Row, table: Table, isSigned: boolean): { paidIn: bigint | null; paidOut: bigint | null } => {
   const { places, cell } = table
   if (places.amount === undefined)
     return { paidIn: amountIn(row, table, 'in').amount, paidOut: amountIn(row, table, 'out').amount }
   const { amount, mark } = amountIn(row, table, 'amount')
   if (!amount) return { paidIn: amount, paidOut: null }
-  const said: Direction | undefined = mark ?? readDirection(cell(row, 'direction'))
-  const direction = said ?? (isSigned ? (amount > 0n ? 'in' : 'out') : undefined)
+  const statedDirection: Direction | undefined = mark ?? readDirection(cell(row, 'direction'))
+  const direction = statedDirection ?? (isSigned ? (amount > 0n ? 'in' : 'out') : undefined)
   if (direction === undefined)
     throw new Unreadable(
       `nothing says whether ${shown(cell(row, 'amount'))} came in or went out: export debit and credit in two columns, or an amount with a sign, or with DR or CR`,
     )
-  if (said === 'in' && amount < 0n) throw new Unreadable(`${shown(cell(row, 'amount'))} is negative, and called a credit`)
+  if (statedDirection === 'in' && amount < 0n)
+    throw new Unreadable(`${shown(cell(row, 'amount'))} is negative, and called a credit`)
   const size = amount < 0n ? -amount : amount
   return direction === 'in' ? { paidIn: size, paidOut: null } : { paidIn: null, paidOut: size }
 }
@@ -160,7 +165,7 @@ const readLine = (
   if (receipt === '' && !isBank) throw new Unreadable('it has no receipt')
   const time = readSpan(timeText, isBank)
   if (!time) throw new Unreadable(`${shown(timeText)} is no time that exists: expected ${knownTimes}`)
-  const { paidIn, paidOut } = sidesOf(row, table, isSigned)
+  const { paidIn, paidOut } = amountsOf(row, table, isSigned)
   if (paidIn === null && paidOut === null) throw new Unreadable(`it has no amount: expected one such as ${knownAmounts}`)
   if (paidIn && paidOut) throw new Unreadable('it has an amount that came in and one that went out: expected one of them')
   const amountMinor = (paidIn ?? 0n) + outSign * (paidOut ?? 0n)
@@ -190,7 +195,7 @@ function* readTable(rows: readonly Row[], table: Table): Generator<void, Pick<St
   const { cell, form } = table
   const signs = {
     outSign: table.places.amount === undefined && isOutNegative(rows, table) ? 1n : -1n,
-    isSigned: firstOf(rows, table, 'amount', -1) !== undefined,
+    isSigned: firstWithSign(rows, table, 'amount', -1) !== undefined,
   }
   for (const [index, row] of rows.entries()) {
     if (index % chunkSize === 0) yield

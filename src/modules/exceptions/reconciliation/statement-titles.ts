@@ -38,18 +38,18 @@ const meaningsOf = (titles: OwnTitles): ReadonlyMap<string, Meaning> =>
     ),
   )
 
-const known = meaningsOf(bankColumns)
+const builtInMeanings = meaningsOf(bankColumns)
 
 /** If two titles have the same meaning, the first in our list wins, because "DR/CR" is more specific than "Type". */
 const meaningsIn = ({ cells }: Row, own: OwnTitles): Found => {
-  const ours = meaningsOf(own)
-  const said = cells.flatMap((cell, index) => {
-    const meaning = ours.get(bankTitleKey(cell)) ?? known.get(bankTitleKey(cell))
-    const isOther = meaning && own[meaning.column] && !ours.has(bankTitleKey(cell))
+  const ownMeanings = meaningsOf(own)
+  const recognised = cells.flatMap((cell, index) => {
+    const meaning = ownMeanings.get(bankTitleKey(cell)) ?? builtInMeanings.get(bankTitleKey(cell))
+    const isOther = meaning && own[meaning.column] && !ownMeanings.has(bankTitleKey(cell))
     return meaning && !isOther ? [{ ...meaning, index }] : []
   })
   const ranked = Map.groupBy(
-    said.toSorted((one, other) => one.rank - other.rank),
+    recognised.toSorted((one, other) => one.rank - other.rank),
     ({ column }) => column,
   )
   return Object.fromEntries([...ranked].map(([column, places]) => [column, places.map(({ index }) => index)]))

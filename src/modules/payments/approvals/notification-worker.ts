@@ -4,7 +4,7 @@ import { prepare } from '../../../db/prepare.ts'
 import { insertOnce, prepareWrite } from '../../../db/prepare-write.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import { pushNotifications } from '../../../db/tables/push.ts'
-import { claimLeased, type Wanted } from '../../../jobs/claiming.ts'
+import { type ClaimLimits, claimLeased } from '../../../jobs/claiming.ts'
 import type { Worker } from '../../../jobs/worker.ts'
 import { type Fact, factSentences, groupDigits, isHeadline } from '../../../lib/approval-facts.ts'
 import { isoTime } from '../../../lib/clock.ts'
@@ -167,7 +167,7 @@ export const createNotificationWorker = (deps: NotifyDeps): Worker => ({
   name: 'notices',
   limit: 8,
   claim: (room) => {
-    const due = (wanted: Wanted) => deps.db.run(dueNotifications, wanted)
+    const due = (wanted: ClaimLimits) => deps.db.run(dueNotifications, wanted)
     return claimLeased(deps.db, { due, lease }, { ...room, now: deps.clock.now() }, ({ id }) => notify(deps, id))
   },
 })

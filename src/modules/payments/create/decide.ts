@@ -12,7 +12,7 @@ import { chargesFor, evaluate } from '../../../policy/evaluate.ts'
 import { packInputs } from '../../../policy/inputs.ts'
 import { addUnapproved } from '../../../policy/scope.ts'
 import type { Charge, Decision, Evaluation, MandateSignatureStatus, PayeePast } from '../../../policy/types.ts'
-import type { Once } from '../../../queue/idempotency-keys.ts'
+import type { KeyUse } from '../../../queue/idempotency-keys.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import type { Parts } from '../../parts.ts'
 import { presentDecision } from '../../policies/present.ts'
@@ -41,7 +41,7 @@ export type DecisionRequest = {
   principal: Payer
   input: CreatePayment
   mandateSignature: MandateSignatureStatus
-  once?: Pick<Once, 'key' | 'bodyHash'> | null
+  once?: Pick<KeyUse, 'key' | 'bodyHash'> | null
   traceparent?: string | null
   batchItem?: BatchItemContext | undefined
   /** Due time of a scheduled payment. */

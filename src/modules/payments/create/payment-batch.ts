@@ -237,7 +237,7 @@ const createBatch = (tx: Tx, deps: DecisionParts, request: BatchRequest): Promis
       })
       if ('batch' in decided && !request.dryRun) {
         const text = await writeBatch(tx, deps, state, principal, decided)
-        return { id: decided.batch.id, text, by: keyUserOf(principal) }
+        return { id: decided.batch.id, text, usedBy: keyUserOf(principal) }
       }
       await undo?.()
       if ('faults' in decided) {
@@ -252,7 +252,7 @@ const createBatch = (tx: Tx, deps: DecisionParts, request: BatchRequest): Promis
         return refusalForItems(decided.faults, request, { principal, available, fees: new Map(fees), currency })
       }
       const preview = presentPreview(decided, state.items, request)
-      return { id: decided.batch.id, text: JSON.stringify(preview), by: keyUserOf(principal) }
+      return { id: decided.batch.id, text: JSON.stringify(preview), usedBy: keyUserOf(principal) }
     },
     write: async () => undefined,
   })

@@ -36,7 +36,7 @@ const createPayments = (
       const { payment } = decided
       const written = serialize(decided, principal)
       accepted.push(written)
-      return { id: payment.id, text: written.text, by: keyUserOf(principal), status: payment.status }
+      return { id: payment.id, text: written.text, usedBy: keyUserOf(principal), status: payment.status }
     },
     write: (tx, { state }) => writePayments(tx, deps, accepted, state),
   })
