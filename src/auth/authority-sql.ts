@@ -27,7 +27,7 @@ const statusOf = (account: string): string => `(select a.status from accounts a 
  * Whether policy or approval `rule` requires a second person. Loosening such a rule requires approval under the rule itself,
  * decided only by accounts that count under it (`countsUnder`).
  */
-export const asksForTwo = (rule: string, count: 'required_approval_count' | 'required_approvals'): string =>
+export const requiresSecondPerson = (rule: string, count: 'required_approval_count' | 'required_approvals'): string =>
   `(${rule}.${count} > 1 or ${rule}.separation_of_duties or ${rule}.approval_proof = 'signature')`
 
 /** Since when member `m` has continuously had a role that decides (or requests) payments. If unrecorded: since joining. */
@@ -39,13 +39,13 @@ export const roleSince = (m: string, act: 'deciding' | 'requesting' = 'deciding'
  * person could add or promote a second account of their own and approve their own payments at once. The owning account always
  * counts. Any other account counts if its role began before the policy that requires two people, or at least 24 hours ago.
  */
-export const notCountedUnder = (m: string, w: string, rules: string, at: string, since = roleSince(m)): string =>
+export const rulesExcluding = (m: string, w: string, rules: string, at: string, since = roleSince(m)): string =>
   `(select rule.id from ${rules} as rule where ${m}.account_id <> ${w}.owning_account_id and ${since} > ${at} - interval '24 hours'
      and rule.workspace_id = ${w}.id and rule.archived_at is null
-     and ${asksForTwo('rule', 'required_approval_count')} and rule.created_at < ${since})`
+     and ${requiresSecondPerson('rule', 'required_approval_count')} and rule.created_at < ${since})`
 
 export const countsUnder = (m: string, w: string, rules: string, at: string, since = roleSince(m)): string =>
-  `(not exists ${notCountedUnder(m, w, rules, at, since)})`
+  `(not exists ${rulesExcluding(m, w, rules, at, since)})`
 
 export const hasDecidingRole = (account: string, workspace: string): string => isMember(account, workspace, decidingRoles)
 
@@ -67,6 +67,7 @@ export const mayStillRequest = (p: string): string =>
      and ${statusOf(`${p}.initiator_account_id`)} <> 'closed'
      and coalesce((select g.revoked_at is null from grants g where g.id = ${grantBehind(p)}), true))`
 
+/** Whether nothing of payment `p` was handed to a rail. */
 export const isNotSent = (p: string): string =>
   `(${p}.status in ('scheduled', 'pending_approval') or (${p}.status = 'processing'
      and not exists (select from rail_attempts t where t.subject_id = ${p}.id and t.state <> 'not_sent')))`
@@ -106,14 +107,14 @@ export const linkerOf = (i: string): string =>
  * The authority that decision `d` on payment `p` has lost since it was made, as one of `voidReasons`. Null while the decision is
  * valid. Every kind of decision needs a condition here.
  */
-export const lostBy = (d: string, p: string): string =>
+export const lostAuthority = (d: string, p: string): string =>
   `case when not ${mayDecide(`${d}.account_id`, `${p}.workspace_id`)} then 'approver'
      when ${d}.via in ('signature', 'mandate') and not ${walletIsLinked(`${d}.account_id`, `${d}.signer`)} then 'wallet'
      when ${d}.via = 'passkey' and not exists (select from passkeys k where k.id = ${d}.passkey_id and k.account_id = ${d}.account_id) then 'passkey'
      when ${d}.via = 'mandate' and coalesce((select x.status from intent_mandates x where x.id = ${p}.mandate_id), 'revoked') = 'revoked' then 'mandate'
    end`
 
-/** Each account's latest decision on an approval, unless it was voided. A decision counts while `lostBy` is null. */
+/** Each account's latest decision on an approval, unless it was voided. A decision counts while `lostAuthority` is null. */
 export const currentDecisions = (approval: string): string =>
   `(select latest.* from (
       select distinct on (account_id) * from approval_decisions where approval_id = ${approval} order by account_id, decided_at desc, id desc) as latest

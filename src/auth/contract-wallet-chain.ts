@@ -18,22 +18,22 @@ const deadlineMs = 3_000
 export type SignedByContract = { chainId: number; address: Address; message: string; signature: string }
 
 const erc1271 = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
-const magicAnswer = /^0x1626ba7e0{56}/
+const magicValue = /^0x1626ba7e0{56}/
 
-const Answered = z.union([
+const RpcResponse = z.union([
   z.object({ result: z.string() }),
   z.object({ error: z.object({ code: z.number(), message: z.string().catch('') }) }),
 ])
 
 /** Error codes for a reverted call: 3 and -32000 from geth and Erigon, -32015 from OpenEthereum, -32603 from Hardhat. */
-const refusing = new Set([3, -32_000, -32_015, -32_603])
-const refusal = /revert|invalid opcode|(?:bad|invalid) jump|stack (?:under|over)flow|out of gas|VM (?:execution error|Exception)/i
+const revertCodes = new Set([3, -32_000, -32_015, -32_603])
+const reverts = /revert|invalid opcode|(?:bad|invalid) jump|stack (?:under|over)flow|out of gas|VM (?:execution error|Exception)/i
 
 /** Returns null if the call reverted. Throws if the node failed or a limit ended the call. Some nodes send errors with HTTP 400. */
-type Ask = (method: 'eth_call' | 'eth_chainId' | 'eth_getCode', params: unknown[]) => Promise<string | null>
+type CallRpc = (method: 'eth_call' | 'eth_chainId' | 'eth_getCode', params: unknown[]) => Promise<string | null>
 
-const askAt =
-  (url: string, signal: AbortSignal): Ask =>
+const rpcAt =
+  (url: string, signal: AbortSignal): CallRpc =>
   async (method, params) => {
     const response = await fetch(url, {
       method: 'POST',
@@ -43,37 +43,37 @@ const askAt =
     })
     const text = await response.text()
     if (response.status !== 200 && response.status !== 400) throw new Error('the chain did not answer')
-    const answer = Answered.parse(JSON.parse(text))
+    const answer = RpcResponse.parse(JSON.parse(text))
     if ('result' in answer) return answer.result
     const { code, message } = answer.error
-    if (method === 'eth_call' && (code === 3 || (refusing.has(code) && refusal.test(message)))) return null
+    if (method === 'eth_call' && (code === 3 || (revertCodes.has(code) && reverts.test(message)))) return null
     throw new Error('the chain did not answer')
   }
 
-const asDeployed = async (ask: Ask, address: Address, hash: Hex, signature: Hex): Promise<boolean> => {
-  if ((await ask('eth_getCode', [address, 'latest'])) === '0x') return false
+const verifyDeployed = async (call: CallRpc, address: Address, hash: Hex, signature: Hex): Promise<boolean> => {
+  if ((await call('eth_getCode', [address, 'latest'])) === '0x') return false
   const data = encodeFunctionData({ abi: erc1271, functionName: 'isValidSignature', args: [hash, signature] })
-  return magicAnswer.test((await ask('eth_call', [{ to: address, data }, 'latest'])) ?? '')
+  return magicValue.test((await call('eth_call', [{ to: address, data }, 'latest'])) ?? '')
 }
 
 /** Also covers a contract that is not deployed yet: ERC-6492's validator deploys it inside the call. */
-const asPredicted = async (ask: Ask, address: Address, hash: Hex, signature: Hex): Promise<boolean> => {
+const verifyUndeployed = async (call: CallRpc, address: Address, hash: Hex, signature: Hex): Promise<boolean> => {
   const data = encodeDeployData({
     abi: erc6492SignatureValidatorAbi,
     args: [address, hash, signature],
     bytecode: erc6492SignatureValidatorByteCode,
   })
-  return /^0x0*1$/.test((await ask('eth_call', [{ data }, 'latest'])) ?? '')
+  return /^0x0*1$/.test((await call('eth_call', [{ data }, 'latest'])) ?? '')
 }
 
 /**
  * Replaces viem's verifyMessage, which recovers a key when the chain fails. viem's client also follows URLs that the contract
  * chooses (EIP-3668) and cannot tell a revert from a failure. This function throws on a failure, which proves nothing.
  */
-export const queryChain = async (url: string, { chainId, address, message, signature }: SignedByContract): Promise<boolean> => {
+export const verifyOnChain = async (url: string, { chainId, address, message, signature }: SignedByContract) => {
   if (!isHex(signature, { strict: true })) return false
-  const ask = askAt(url, AbortSignal.timeout(deadlineMs))
-  if (Number(await ask('eth_chainId', [])) !== chainId) throw new Error('the RPC is of another chain')
-  const query = isErc6492Signature(signature) ? asPredicted : asDeployed
-  return query(ask, address, hashMessage(message), signature)
+  const call = rpcAt(url, AbortSignal.timeout(deadlineMs))
+  if (Number(await call('eth_chainId', [])) !== chainId) throw new Error('the RPC is of another chain')
+  const verify = isErc6492Signature(signature) ? verifyUndeployed : verifyDeployed
+  return verify(call, address, hashMessage(message), signature)
 }

@@ -20,8 +20,8 @@ export const createContractWallets = (
     const url = rpcUrls.get(chainId)
     if (url === undefined) return 'unanswered'
     try {
-      const { queryChain } = await import('./contract-wallet-chain.ts')
-      return (await slots(() => queryChain(url, signed))) ? 'valid' : 'invalid'
+      const { verifyOnChain } = await import('./contract-wallet-chain.ts')
+      return (await slots(() => verifyOnChain(url, signed))) ? 'valid' : 'invalid'
     } catch (error) {
       // Never log the error's message: viem puts the RPC URL into it, and the URL may contain a key.
       onFailure({ chainId, error: error instanceof Error ? error.name : 'unknown' })
@@ -29,12 +29,12 @@ export const createContractWallets = (
     }
   }
   // The payments of a batch share their approvals and are sent at the same time, so they share one query.
-  const underWay = new Map<string, Promise<ChainAnswer>>()
+  const pending = new Map<string, Promise<ChainAnswer>>()
   /** `unanswered` if the chain has no configured RPC, or if the RPC fails or belongs to another chain. */
   const query = (signed: SignedByContract): Promise<ChainAnswer> => {
     const key = JSON.stringify([signed.chainId, signed.address, signed.message, signed.signature])
-    const answer = underWay.get(key) ?? ask(signed).finally(() => underWay.delete(key))
-    underWay.set(key, answer)
+    const answer = pending.get(key) ?? ask(signed).finally(() => pending.delete(key))
+    pending.set(key, answer)
     return answer
   }
   return { chainIds: [...rpcUrls.keys()], query }
@@ -45,7 +45,7 @@ export type ContractWallets = ReturnType<typeof createContractWallets>
  * Asks the chain whether contract wallet `signer` accepts the signature now, because its owners can change. Null for a key
  * wallet, which needs no query.
  */
-export const askSigner = async (
+export const verifyContractSigner = async (
   { query }: ContractWallets,
   { signer, message, signature }: { signer: string; message: string; signature: string },
 ): Promise<ChainAnswer | null> => {

@@ -20,6 +20,8 @@ const activeCredential = statement('auth.active')`
      and case $5 when 'oauth' then true when 'dashboard' then d.id is not null else num_nonnulls(s.id, k.id) > 0 end
      and (s.id is null or ${sessionIsActive('s', '$2', '$3')}) and (k.id is null or ${keyIsActive('k', '$2')})`
 
+export type CredentialReference = Pick<Principal, 'accountId' | 'credential'> & { grant: { readonly id: Uuid } | null }
+
 export type CredentialContext = Pick<Principal, 'originSessionId' | 'originGrantId' | 'grantFrozen' | 'proof'>
 
 /**
@@ -28,7 +30,7 @@ export type CredentialContext = Pick<Principal, 'originSessionId' | 'originGrant
  */
 export const findActiveCredential = async (
   db: Db,
-  { accountId, credential, grant }: Pick<Principal, 'accountId' | 'credential'> & { grant: { readonly id: Uuid } | null },
+  { accountId, credential, grant }: CredentialReference,
   now: Date,
   config: { readonly SESSION_IDLE_DAYS: number; readonly ADMIN_ACCOUNTS: readonly string[] },
 ): Promise<CredentialContext | undefined> => {

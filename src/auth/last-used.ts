@@ -2,22 +2,22 @@ import type { Logger } from 'pino'
 import { type Query, statement } from '../db/statement.ts'
 import type { Uuid } from '../lib/ids.ts'
 
-type Used = 'sessions' | 'api_keys' | 'grants' | 'members'
+type Tracked = 'sessions' | 'api_keys' | 'grants' | 'members'
 
 /** Maximum age of `last_used_at`. Uses are written once a minute for all credentials together, not by each request. */
-const staleAfterMs = 60_000
+const writeIntervalMs = 60_000
 
 /** Skips a locked row until the next use, because a timestamp must not wait for a payment or deadlock with a revocation. */
-const touch = (kind: Used, first: number): string => `
+const touch = (kind: Tracked, first: number): string => `
   used_${kind} as (
     select t.id, u.at from unnest($${first}::uuid[], $${first + 1}::timestamptz[]) as u(id, at) join ${kind} t on t.id = u.id
     where t.last_used_at is null or t.last_used_at < u.at for no key update of t skip locked),
-  noted_${kind} as (update ${kind} t set last_used_at = u.at from used_${kind} u where t.id = u.id)`
-const kinds: readonly Used[] = ['sessions', 'api_keys', 'grants', 'members']
+  written_${kind} as (update ${kind} t set last_used_at = u.at from used_${kind} u where t.id = u.id)`
+const kinds: readonly Tracked[] = ['sessions', 'api_keys', 'grants', 'members']
 const touchAll = statement('auth.last_used')`with ${kinds.map((kind, index) => touch(kind, 1 + 2 * index)).join(',')} select 1`
 
 export const createLastUsed = (query: Query, logger: Logger) => {
-  const waiting = Object.fromEntries(kinds.map((kind) => [kind, new Map()])) as Record<Used, Map<Uuid, Date>>
+  const waiting = Object.fromEntries(kinds.map((kind) => [kind, new Map()])) as Record<Tracked, Map<Uuid, Date>>
   let timer: NodeJS.Timeout | undefined
   let writing = Promise.resolve()
 
@@ -39,14 +39,15 @@ export const createLastUsed = (query: Query, logger: Logger) => {
   }
 
   return {
-    note: (kind: Used, id: Uuid, now: Date, written: Date | null): void => {
-      if (written && now.getTime() - written.getTime() <= staleAfterMs) return
+    record: (kind: Tracked, id: Uuid, now: Date, storedAt: Date | null): void => {
+      if (storedAt && now.getTime() - storedAt.getTime() <= writeIntervalMs) return
       waiting[kind].set(id, now)
-      flushAfter(staleAfterMs)
+      flushAfter(writeIntervalMs)
     },
-    latest: (kind: Used, id: Uuid, written: Date): Date => {
-      const unwritten = waiting[kind].get(id)
-      return unwritten && unwritten > written ? unwritten : written
+    /** The last use of a session, even if it is not stored yet. */
+    latest: (sessionId: Uuid, storedAt: Date): Date => {
+      const used = waiting.sessions.get(sessionId)
+      return used && used > storedAt ? used : storedAt
     },
     flush,
   }

@@ -33,8 +33,9 @@ export const createOrderNames = (key: Key) => {
       const name = mac('order', generation, ...seed)
       return { orderId: uuidOf(name), reference: digitsOf(name) }
     },
-    /** `send`: number of the attempt, starting at 1. */
-    attemptOf: ({ orderId }: Pick<OrderName, 'orderId'>, send: number): Uuid => uuidOf(mac('attempt', orderId, send)),
+    /** `attemptNumber`: starts at 1. */
+    attemptOf: ({ orderId }: Pick<OrderName, 'orderId'>, attemptNumber: number): Uuid =>
+      uuidOf(mac('attempt', orderId, attemptNumber)),
     secretOf,
     /** True even for an attempt missing from the database, because only this service can have created the secret. */
     isSecretOf: (attemptId: Uuid, secret: string): boolean => equalBytes(Buffer.from(secretOf(attemptId)), Buffer.from(secret)),

@@ -6,7 +6,7 @@ import { sha256 } from './secrets.ts'
 const webauthn = () => import('@simplewebauthn/server')
 const helpers = () => import('@simplewebauthn/server/helpers')
 
-const siteOf = ({ publicUrl }: { publicUrl: string }) => ({
+const expectedSite = ({ publicUrl }: { publicUrl: string }) => ({
   expectedRPID: new URL(publicUrl).hostname,
   expectedOrigin: publicUrl,
 })
@@ -21,13 +21,13 @@ const Base64Url = z
   .regex(/^[A-Za-z0-9_-]+$/, 'must be base64url')
 
 // Browsers add fields over time, so a field that the service ignores may have any type.
-const notRead = (what: string) => z.unknown().optional().describe(`${what}. Ignored.`)
+const ignored = (what: string) => z.unknown().optional().describe(`${what}. Ignored.`)
 const credential = {
   id: Base64Url,
   rawId: Base64Url,
   type: z.literal('public-key'),
-  authenticatorAttachment: notRead('Whether the authenticator is part of the device: `platform` or `cross-platform`'),
-  clientExtensionResults: notRead('The results of WebAuthn extensions'),
+  authenticatorAttachment: ignored('Whether the authenticator is part of the device: `platform` or `cross-platform`'),
+  clientExtensionResults: ignored('The results of WebAuthn extensions'),
 }
 
 export const NewCredential = z
@@ -36,10 +36,10 @@ export const NewCredential = z
     response: z.object({
       clientDataJSON: Base64Url,
       attestationObject: Base64Url.describe('The attestation object of the new key, in base64url (WebAuthn).'),
-      authenticatorData: notRead('The authenticator data, extracted by the browser'),
-      transports: notRead('The transports of the authenticator: `internal`, `hybrid`, `usb`, `nfc`, `ble`'),
-      publicKey: notRead('The public key, extracted by the browser'),
-      publicKeyAlgorithm: notRead('The algorithm of the key (COSE)'),
+      authenticatorData: ignored('The authenticator data, extracted by the browser'),
+      transports: ignored('The transports of the authenticator: `internal`, `hybrid`, `usb`, `nfc`, `ble`'),
+      publicKey: ignored('The public key, extracted by the browser'),
+      publicKeyAlgorithm: ignored('The algorithm of the key (COSE)'),
     }),
   })
   .meta({
@@ -55,7 +55,7 @@ export const Assertion = z
       clientDataJSON: Base64Url,
       authenticatorData: Base64Url.describe('The authenticator data of the signature, in base64url (WebAuthn).'),
       signature: Base64Url,
-      userHandle: notRead('The user handle that the authenticator stores'),
+      userHandle: ignored('The user handle that the authenticator stores'),
     }),
   })
   .meta({
@@ -89,7 +89,7 @@ export const challengeOf = (clientDataJSON: string): Buffer => {
  * Removes the attestation statement. The service requests none, but a browser may send one (WebAuthn §6.5.5), and to verify it
  * the library would fetch URLs from a certificate that it has not checked yet. The authenticator data contains the key and flags.
  */
-const withoutStatement = async (attestationObject: string): Promise<string> => {
+const withoutAttestation = async (attestationObject: string): Promise<string> => {
   const { decodeAttestationObject, isoBase64URL, isoCBOR } = await helpers()
   const authData = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject)).get('authData')
   const bare = new Map<string, string | Uint8Array | Map<string, string>>([
@@ -116,23 +116,23 @@ export const readNewPasskey = async (
 ) => {
   try {
     const { verifyRegistrationResponse } = await webauthn()
-    const response = { clientDataJSON, attestationObject: await withoutStatement(attestationObject) }
-    const { verified, registrationInfo: made } = await verifyRegistrationResponse({
-      ...siteOf(site),
+    const response = { clientDataJSON, attestationObject: await withoutAttestation(attestationObject) }
+    const { verified, registrationInfo } = await verifyRegistrationResponse({
+      ...expectedSite(site),
       response: { id, rawId, type, response, clientExtensionResults: {} },
       expectedChallenge: challengeOf(clientDataJSON).toString('base64url'),
       requireUserVerification: true,
       supportedAlgorithmIDs: algorithms,
     })
-    const publicKey = verified ? await jwkOf(made.credential.publicKey) : undefined
+    const publicKey = verified ? await jwkOf(registrationInfo.credential.publicKey) : undefined
     if (!verified || !publicKey) return { problem: 'its public key is not one that this service verifies' }
     return {
-      credentialId: made.credential.id,
-      coseKey: Buffer.from(made.credential.publicKey),
+      credentialId: registrationInfo.credential.id,
+      coseKey: Buffer.from(registrationInfo.credential.publicKey),
       publicKey,
-      signCount: made.credential.counter,
-      backupEligible: made.credentialDeviceType === 'multiDevice',
-      backedUp: made.credentialBackedUp,
+      signCount: registrationInfo.credential.counter,
+      backupEligible: registrationInfo.credentialDeviceType === 'multiDevice',
+      backedUp: registrationInfo.credentialBackedUp,
     }
   } catch (error) {
     return problemOf(error)
@@ -163,8 +163,8 @@ export const readAssertion = async (
     const { verifyAuthenticationResponse } = await webauthn()
     const { id, rawId, type } = assertion
     const { authenticatorData, clientDataJSON, signature } = assertion.response
-    const { verified, authenticationInfo: read } = await verifyAuthenticationResponse({
-      ...siteOf(site),
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      ...expectedSite(site),
       response: { id, rawId, type, response: { authenticatorData, clientDataJSON, signature }, clientExtensionResults: {} },
       expectedChallenge: challenge,
       requireUserVerification: true,
@@ -179,10 +179,10 @@ export const readAssertion = async (
         client_data: clientDataJSON,
         public_key: passkey.publicKey,
       },
-      signCount: read.newCounter,
+      signCount: authenticationInfo.newCounter,
       // These flags of an existing passkey change when its provider begins to sync it.
-      backupEligible: read.credentialDeviceType === 'multiDevice',
-      backedUp: read.credentialBackedUp,
+      backupEligible: authenticationInfo.credentialDeviceType === 'multiDevice',
+      backedUp: authenticationInfo.credentialBackedUp,
     }
   } catch (error) {
     return problemOf(error)

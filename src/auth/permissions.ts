@@ -42,7 +42,7 @@ export const isPermission = (text: string): text is Permission => Object.hasOwn(
 
 const rowOf = (permission: Permission): Row => table[permission]
 
-const heldAs = (role: Role | null): ReadonlySet<Permission> =>
+const computePermissions = (role: Role | null): ReadonlySet<Permission> =>
   new Set(
     permissions.filter((permission) => {
       const { has } = rowOf(permission)
@@ -50,19 +50,19 @@ const heldAs = (role: Role | null): ReadonlySet<Permission> =>
     }),
   )
 
-const ofRole: Readonly<Record<Role, ReadonlySet<Permission>>> = {
-  owner: heldAs('owner'),
-  admin: heldAs('admin'),
-  approver: heldAs('approver'),
-  member: heldAs('member'),
-  viewer: heldAs('viewer'),
-  auditor: heldAs('auditor'),
+const permissionsByRole: Readonly<Record<Role, ReadonlySet<Permission>>> = {
+  owner: computePermissions('owner'),
+  admin: computePermissions('admin'),
+  approver: computePermissions('approver'),
+  member: computePermissions('member'),
+  viewer: computePermissions('viewer'),
+  auditor: computePermissions('auditor'),
 }
-const withoutRole = heldAs(null)
-const heldBy = (role: Role | null): ReadonlySet<Permission> => (role ? ofRole[role] : withoutRole)
+const withoutRole = computePermissions(null)
+const permissionsOf = (role: Role | null): ReadonlySet<Permission> => (role ? permissionsByRole[role] : withoutRole)
 
 const rolesWith = (permission: Permission): readonly Role[] =>
-  (Object.keys(ofRole) as Role[]).filter((role) => ofRole[role].has(permission))
+  (Object.keys(permissionsByRole) as Role[]).filter((role) => permissionsByRole[role].has(permission))
 
 export const decidingRoles = rolesWith('approval.decide')
 
@@ -76,12 +76,12 @@ export const undelegable: ReadonlySet<Permission> = new Set(permissions.filter((
 /** Credentials with the same permissions share one set, because each of thousands of open streams holds a reference to one. */
 const delegated = memoised((text): ReadonlySet<Permission> => {
   const [role = '', ...granted] = text.split(' ')
-  return new Set([...heldBy((role || null) as Role | null)].filter((permission) => granted.includes(permission)))
+  return new Set([...permissionsOf((role || null) as Role | null)].filter((permission) => granted.includes(permission)))
 })
 
 /** (account's ∪ role's) ∩ grant's. A suspended or removed member has only the permissions of the account. */
 export const effectivePermissions = (role: Role | null, granted: readonly string[] | null): ReadonlySet<Permission> =>
-  granted === null ? heldBy(role) : delegated([role ?? '', ...granted].join(' '))
+  granted === null ? permissionsOf(role) : delegated([role ?? '', ...granted].join(' '))
 
 export const defaultKeyPermissions = (creator: ReadonlySet<Permission>): Permission[] =>
   permissions.filter((permission) => creator.has(permission) && !undelegable.has(permission))

@@ -12,10 +12,10 @@ export type FlowSecrets = { state: string; nonce: string; verifier: string }
 export type ProvenSubject = { subject: string; email: string | null; emailVerified: boolean; displayName: string | null }
 
 /**
- * `ask`: what the provider asks a person who is already signed in there. For a new sign-in too, Google and GitHub document no
+ * `prompt`: what the provider asks a person who is already signed in there. For a new sign-in too, Google and GitHub document no
  * stronger prompt than the choice of an account.
  */
-type AuthorizationOptions = { redirectUri: string; ask: 'account' | 'sign_in' | null }
+type AuthorizationOptions = { redirectUri: string; prompt: 'account' | 'sign_in' | null }
 /** `signedInSince`: the earliest sign-in at the provider that counts. */
 type AuthorizationResponse = { code: string; redirectUri: string; signedInSince: Date | null }
 
@@ -23,7 +23,7 @@ type AuthorizationResponse = { code: string; redirectUri: string; signedInSince:
 export type IdentityProvider = {
   /** The issuer under which identities are stored. A sandbox issuer never equals a real one. */
   issuer: string
-  authorizationUrl: (flow: FlowSecrets, way: AuthorizationOptions) => Promise<string>
+  authorizationUrl: (flow: FlowSecrets, request: AuthorizationOptions) => Promise<string>
   /** Throws `invalid_request` if the code or token does not belong to this flow, and `provider_error` if the provider fails. */
   redeem: (flow: FlowSecrets, answer: AuthorizationResponse) => Promise<ProvenSubject>
 }
@@ -34,7 +34,7 @@ const authorizationUrlAt = (
   address: string,
   { clientId }: Client,
   { state, verifier }: FlowSecrets,
-  { redirectUri, ask }: AuthorizationOptions,
+  { redirectUri, prompt }: AuthorizationOptions,
   extraParameters: Readonly<Record<string, string>>,
 ): string => {
   const url = new URL(address)
@@ -42,7 +42,7 @@ const authorizationUrlAt = (
     client_id: clientId,
     redirect_uri: redirectUri,
     ...extraParameters,
-    ...(ask && { prompt: 'select_account' }),
+    ...(prompt && { prompt: 'select_account' }),
     state,
     code_challenge: sha256(verifier).toString('base64url'),
     code_challenge_method: 'S256',
@@ -216,12 +216,12 @@ export const createGoogle = (options: GoogleOptions): IdentityProvider => {
 
   return {
     issuer,
-    authorizationUrl: async (flow, way) =>
-      authorizationUrlAt((await endpoints()).authorization_endpoint, options, flow, way, {
+    authorizationUrl: async (flow, request) =>
+      authorizationUrlAt((await endpoints()).authorization_endpoint, options, flow, request, {
         scope: 'openid email profile',
         nonce: flow.nonce,
         // OpenID Connect Core, 3.1.2.1: substitutes for Google authenticate again. Google does not, but its `auth_time` is checked.
-        ...(way.ask === 'sign_in' && { max_age: '0' }),
+        ...(request.prompt === 'sign_in' && { max_age: '0' }),
       }),
     redeem: async (flow, answer) => verify(await exchange(flow, answer), flow.nonce, answer.signedInSince),
   }
@@ -268,8 +268,8 @@ export const createGithub = (options: GithubOptions): IdentityProvider => {
 
   return {
     issuer: options.issuer,
-    authorizationUrl: async (flow, way) =>
-      authorizationUrlAt(options.authorizeUrl, options, flow, way, { scope: 'read:user user:email' }),
+    authorizationUrl: async (flow, request) =>
+      authorizationUrlAt(options.authorizeUrl, options, flow, request, { scope: 'read:user user:email' }),
     redeem: async (flow, answer) => {
       const headers = {
         accept: 'application/vnd.github+json',

@@ -12,7 +12,7 @@ import { effectivePermissions } from './permissions.ts'
 import { type Authenticated, type Principal, proofOf } from './principal.ts'
 import { apiKeyLookup, apiKeyPattern, equalBytes, hashApiKey, secretPrefixes, sha256Hex } from './secrets.ts'
 
-type IdentityRow = Pick<Principal, 'accountId' | 'accountStatus' | 'role' | 'memberStatus' | 'memberId'> &
+type CallerRow = Pick<Principal, 'accountId' | 'accountStatus' | 'role' | 'memberStatus' | 'memberId'> &
   Principal['capabilities'] &
   Omit<Principal['workspace'], 'id' | 'kind' | 'name' | 'createdAt'> & {
     workspaceId: Uuid
@@ -35,14 +35,14 @@ type GrantRow = {
 }
 
 /** Aliases: `a` is the account, `w` the workspace, `h` the account that holds its balance, `m` the membership. */
-const identityColumns = `a.id as "accountId", a.status as "accountStatus", a.topups_enabled as topups, a.payments_enabled as payments,
+const callerColumns = `a.id as "accountId", a.status as "accountStatus", a.topups_enabled as topups, a.payments_enabled as payments,
   a.api_keys_enabled as "apiKeys", a.oauth_enabled as oauth, w.id as "workspaceId", w.owning_account_id as "owningAccountId",
   h.id as "balanceAccountId", w.separated_at is not null as "isSeparated",
   w.frozen_at is not null or w.suspended_at is not null as frozen, w.closed_at is not null as closed, h.status as "holderStatus",
   w.kind as "workspaceKind", w.name as "workspaceName", w.created_at as "workspaceCreatedAt", w.time_zone as "timeZone",
   w.next_time_zone as "nextTimeZone", w.next_time_zone_from as "nextTimeZoneFrom", m.role, m.status as "memberStatus", m.id as "memberId"`
 
-const identityJoins = `join accounts h on h.id = ${balanceAccountSql('w')}
+const callerJoins = `join accounts h on h.id = ${balanceAccountSql('w')}
   left join members m on m.workspace_id = w.id and m.account_id = a.id`
 
 const grantColumns = (
@@ -55,12 +55,12 @@ const grantColumns = (
 
 // One query per kind of credential, by its hash in hex or a key's lookup digits. Transactions also coalesce these queries.
 
-type Row = IdentityRow & { id: Uuid }
-type ApiKeyRow = Row & GrantRow & Ends & { salt: Buffer; hash: Buffer; lastUsedAt: Date | null }
-type OfPerson = { isAdmin: boolean; sessionId: Uuid | null; linkedByGrantId: Uuid | null; linkerFrozen: boolean | null }
-type AccessTokenRow = Row & GrantRow & { expiresAt: Date; lastUsedAt: Date | null; forThisApi: boolean }
-type DashboardTokenRow = Row &
-  OfPerson & {
+type CredentialRow = CallerRow & { id: Uuid }
+type ApiKeyRow = CredentialRow & GrantRow & Ends & { salt: Buffer; hash: Buffer; lastUsedAt: Date | null }
+type SessionOwnerRow = { isAdmin: boolean; sessionId: Uuid | null; linkedByGrantId: Uuid | null; linkerFrozen: boolean | null }
+type AccessTokenRow = CredentialRow & GrantRow & { expiresAt: Date; lastUsedAt: Date | null; forThisApi: boolean }
+type DashboardTokenRow = CredentialRow &
+  SessionOwnerRow & {
     expiresAt: Date
     parentEndsAt: Date | null
     sessionCreatedAt: Date | null
@@ -80,21 +80,21 @@ const lookup =
 const byApiKey = lookup<ApiKeyRow>()(
   'auth.api_keys',
   { lookup: 'text' },
-  `select k.id, k.salt, k.hash, k.revoked_at as "revokedAt", k.expires_at as "expiresAt", k.last_used_at as "lastUsedAt", ${identityColumns},
+  `select k.id, k.salt, k.hash, k.revoked_at as "revokedAt", k.expires_at as "expiresAt", k.last_used_at as "lastUsedAt", ${callerColumns},
      ${grantColumns()}
    from api_keys k join grants g on g.id = k.grant_id join accounts a on a.id = k.account_id
-     join workspaces w on w.id = k.workspace_id ${identityJoins}
+     join workspaces w on w.id = k.workspace_id ${callerJoins}
    where k.lookup = key.lookup offset 0`,
 )
 
-const ofPerson = { hash: 'text', workspace_id: 'uuid', admins: 'text[]' } as const
-const bySession = lookup<Row & OfPerson & SessionTimes & { createdAt: Date; provenAt: Date }>()(
+const personParameters = { hash: 'text', workspace_id: 'uuid', admins: 'text[]' } as const
+const bySession = lookup<CredentialRow & SessionOwnerRow & SessionTimes & { createdAt: Date; provenAt: Date }>()(
   'auth.sessions',
-  ofPerson,
+  personParameters,
   `select s.id, s.expires_at as "expiresAt", s.revoked_at as "revokedAt", s.last_used_at as "lastUsedAt", s.created_at as "createdAt",
-     s.proven_at as "provenAt", ${personColumns}, ${identityColumns}
+     s.proven_at as "provenAt", ${personColumns}, ${callerColumns}
    from sessions s join accounts a on a.id = s.account_id
-     join workspaces w on w.id = coalesce(key.workspace_id, s.workspace_id) ${identityJoins}
+     join workspaces w on w.id = coalesce(key.workspace_id, s.workspace_id) ${callerJoins}
    where s.token_hash = decode(key.hash, 'hex') offset 0`,
 )
 
@@ -102,25 +102,25 @@ const bySession = lookup<Row & OfPerson & SessionTimes & { createdAt: Date; prov
 const byAccessToken = lookup<AccessTokenRow>()(
   'auth.access_tokens',
   { hash: 'text', audience: 'text' },
-  `select t.id, t.expires_at as "expiresAt", g.last_used_at as "lastUsedAt", key.audience = any(t.resources) as "forThisApi", ${identityColumns},
+  `select t.id, t.expires_at as "expiresAt", g.last_used_at as "lastUsedAt", key.audience = any(t.resources) as "forThisApi", ${callerColumns},
      ${grantColumns('array(select p from unnest(g.permissions) with ordinality as granted(p, place) where p = any(t.scopes) order by place)')}
    from oauth_access_tokens t join grants g on g.id = t.grant_id join accounts a on a.id = g.account_id
-     join workspaces w on w.id = g.workspace_id ${identityJoins}
+     join workspaces w on w.id = g.workspace_id ${callerJoins}
    where t.hash = decode(key.hash, 'hex') offset 0`,
 )
 
 const byDashboardToken = lookup<DashboardTokenRow>()(
   'auth.dashboard_tokens',
-  { ...ofPerson, idle_days: 'int' },
+  { ...personParameters, idle_days: 'int' },
   `select d.id, d.expires_at as "expiresAt", ${personColumns}, least(${sessionEnds('s', 'key.idle_days')}, k.expires_at, k.revoked_at) as "parentEndsAt",
      s.created_at as "sessionCreatedAt", s.proven_at as "provenAt", s.revoked_at as "sessionRevokedAt", d.oauth_token_id is not null as "byOauth",
-     ${identityColumns},
+     ${callerColumns},
      ${grantColumns('case when d.oauth_token_id is null then g.permissions else array(select unnest(g.permissions) intersect select unnest(t.scopes)) end')}
    from dashboard_tokens d join accounts a on a.id = d.account_id
      left join sessions s on s.id = d.session_id left join api_keys k on k.id = d.api_key_id left join grants g on g.id = d.grant_id
      left join oauth_access_tokens t on t.id = d.oauth_token_id
      join workspaces w on w.id = case when d.grant_id is null then coalesce(key.workspace_id, d.workspace_id) else d.workspace_id end
-     ${identityJoins}
+     ${callerJoins}
    where d.token_hash = decode(key.hash, 'hex') offset 0`,
 )
 
@@ -135,7 +135,7 @@ type ResolverDeps = {
   mayHaveLost: () => boolean
 }
 
-const unknownTo = ({ mayHaveLost }: ResolverDeps, what: string): Refusal =>
+const unknownCredential = ({ mayHaveLost }: ResolverDeps, what: string): Refusal =>
   mayHaveLost()
     ? writesMayBeLost(`writes, and ${what} may be among them`)
     : new Refusal('invalid_token', { message: `The ${what} is not known.` })
@@ -146,7 +146,7 @@ export type Resolve = (secret: string, workspaceId: Uuid | null, tx?: Tx) => Pro
 export type BearerResolver = { prefix: string; resolve: Resolve }
 
 const principalOf = (
-  row: IdentityRow & Partial<OfPerson> & { provenAt?: Date | null },
+  row: CallerRow & Partial<SessionOwnerRow> & { provenAt?: Date | null },
   credential: Principal['credential'],
   expiresAt: Date | null,
   grant: GrantRow | null,
@@ -202,7 +202,7 @@ const refuseUnknown = async (
   workspaceId: Uuid | null,
   what: string,
 ): Promise<never> => {
-  if (workspaceId === null) throw unknownTo(deps, what)
+  if (workspaceId === null) throw unknownCredential(deps, what)
   await resolve(secret, null)
   throw notFound('Workspace-Id')
 }
@@ -210,7 +210,7 @@ const refuseUnknown = async (
 const disabled = (capability: string): Refusal => new Refusal('capability_disabled', { details: { capability } })
 
 /** Disabling `api_keys` stops every key. Disabling `oauth` stops every token and every key created through one. */
-const refuseDisabled = ({ apiKeys, oauth }: IdentityRow, { throughOauth }: GrantRow, isKey: boolean): void => {
+const refuseDisabled = ({ apiKeys, oauth }: CallerRow, { throughOauth }: GrantRow, isKey: boolean): void => {
   if (isKey && !apiKeys) throw disabled('api_keys')
   if (throughOauth && !oauth) throw disabled('oauth')
 }
@@ -218,12 +218,10 @@ const refuseDisabled = ({ apiKeys, oauth }: IdentityRow, { throughOauth }: Grant
 const earliest = (...times: (Date | null)[]): Date | null =>
   times.reduce((first, time) => (time && (!first || time < first) ? time : first), null)
 
-const grantEndsOf = ({ grantRevokedAt, grantExpiresAt }: Pick<GrantRow, 'grantRevokedAt' | 'grantExpiresAt'>): Ends => ({
-  revokedAt: grantRevokedAt,
-  expiresAt: grantExpiresAt,
-})
+const lifeOfGrant = ({ grantRevokedAt: revokedAt, grantExpiresAt: expiresAt }: GrantRow, now: Date) =>
+  grantLife({ revokedAt, expiresAt }, now)
 
-const keyOf = ({ admins }: ResolverDeps, secret: string, workspaceId: Uuid | null) => ({
+const lookupParameters = ({ admins }: ResolverDeps, secret: string, workspaceId: Uuid | null) => ({
   hash: sha256Hex(secret),
   workspace_id: workspaceId,
   admins,
@@ -232,11 +230,11 @@ const keyOf = ({ admins }: ResolverDeps, secret: string, workspaceId: Uuid | nul
 const noSalt = Buffer.alloc(16)
 
 /** Takes as long for an unknown prefix as for a wrong key with a known prefix, so that timing reveals no prefix. */
-const matching = (deps: ResolverDeps, rows: readonly ApiKeyRow[], secret: string): ApiKeyRow => {
+const verifiedKey = (deps: ResolverDeps, rows: readonly ApiKeyRow[], secret: string): ApiKeyRow => {
   const row = rows.find((candidate) => equalBytes(hashApiKey(secret, candidate.salt), candidate.hash))
   if (rows.length === 0) {
     hashApiKey(secret, noSalt)
-    throw unknownTo(deps, 'API key')
+    throw unknownCredential(deps, 'API key')
   }
   if (!row) throw new Refusal('invalid_token', { message: 'The API key is not known.' })
   return row
@@ -247,34 +245,34 @@ const resolveApiKey =
   async (secret, workspaceId, tx) => {
     const { db, lastUsed, clock } = deps
     if (!apiKeyPattern.test(secret)) throw new Refusal('invalid_token', { message: 'The API key is not known.' })
-    const row = matching(deps, await (tx ?? db).run(byApiKey, { lookup: apiKeyLookup(secret) }), secret)
+    const row = verifiedKey(deps, await (tx ?? db).run(byApiKey, { lookup: apiKeyLookup(secret) }), secret)
     const now = tx?.at ?? clock.now()
     const life = keyLife(row, now)
     if (life !== 'active') throw new Refusal(life === 'revoked' ? 'api_key_revoked' : 'api_key_expired')
     // A grant ends with any ancestor or with its last key, so the grant can end although this key did not.
-    if (grantLife(grantEndsOf(row), now) !== 'active') throw new Refusal('api_key_revoked')
+    if (lifeOfGrant(row, now) !== 'active') throw new Refusal('api_key_revoked')
     refuseDisabled(row, row, true)
     const ends = earliest(row.expiresAt, row.grantExpiresAt, row.revokedAt)
     const principal = principalOf(row, { kind: 'api_key', id: row.id }, ends, row)
     refuseForeignWorkspace(row.workspaceId, workspaceId)
-    lastUsed.note('api_keys', row.id, now, row.lastUsedAt)
-    lastUsed.note('grants', row.grantId, now, row.lastUsedAt)
+    lastUsed.record('api_keys', row.id, now, row.lastUsedAt)
+    lastUsed.record('grants', row.grantId, now, row.lastUsedAt)
     return principal
   }
 
 const resolveSession =
   (deps: ResolverDeps): Resolve =>
   async (token, workspaceId, tx) => {
-    const row = await first(tx ?? deps.db, bySession, keyOf(deps, token, workspaceId))
+    const row = await first(tx ?? deps.db, bySession, lookupParameters(deps, token, workspaceId))
     if (!row) return refuseUnknown(deps, resolveSession(deps), token, workspaceId, 'session')
     const now = tx?.at ?? deps.clock.now()
-    const lastUsedAt = deps.lastUsed.latest('sessions', row.id, row.lastUsedAt)
+    const lastUsedAt = deps.lastUsed.latest(row.id, row.lastUsedAt)
     const times = { ...row, expiresAt: sessionExpiry(row, row.isAdmin), lastUsedAt }
     const life = sessionLife(times, now, deps.sessionIdleDays)
     if (life === 'revoked') throw new Refusal('session_revoked')
     if (life === 'expired') throw new Refusal('token_expired', { message: 'The session has expired.' })
     if (workspaceId !== null && row.role === null) throw notFound('Workspace-Id')
-    deps.lastUsed.note('sessions', row.id, now, row.lastUsedAt)
+    deps.lastUsed.record('sessions', row.id, now, row.lastUsedAt)
     return principalOf(row, { kind: 'session', id: row.id }, sessionEnd(times, deps.sessionIdleDays), null)
   }
 
@@ -284,15 +282,15 @@ const resolveAccessToken =
   async (secret, workspaceId, tx) => {
     const { db, lastUsed, clock, audience } = deps
     const row = await first(tx ?? db, byAccessToken, { hash: sha256Hex(secret), audience })
-    if (!row) throw unknownTo(deps, 'access token')
+    if (!row) throw unknownCredential(deps, 'access token')
     const now = tx?.at ?? clock.now()
-    const life = grantLife(grantEndsOf(row), now)
+    const life = lifeOfGrant(row, now)
     if (life === 'revoked') throw new Refusal('invalid_token', { message: 'The access token was revoked.' })
     if (life === 'expired' || row.expiresAt <= now) throw new Refusal('token_expired')
     if (!row.forThisApi) throw new Refusal('invalid_token', { message: 'The access token is for another resource.' })
     refuseDisabled(row, row, false)
     refuseForeignWorkspace(row.workspaceId, workspaceId)
-    lastUsed.note('grants', row.grantId, now, row.lastUsedAt)
+    lastUsed.record('grants', row.grantId, now, row.lastUsedAt)
     return principalOf(row, { kind: 'oauth', id: row.id }, row.expiresAt, row)
   }
 
@@ -300,7 +298,7 @@ const resolveAccessToken =
 const resolveDashboardToken =
   (deps: ResolverDeps): Resolve =>
   async (secret, workspaceId, tx) => {
-    const key = { ...keyOf(deps, secret, workspaceId), idle_days: deps.sessionIdleDays }
+    const key = { ...lookupParameters(deps, secret, workspaceId), idle_days: deps.sessionIdleDays }
     const row = await first(tx ?? deps.db, byDashboardToken, key)
     if (!row) return refuseUnknown(deps, resolveDashboardToken(deps), secret, workspaceId, 'token')
     const now = tx?.at ?? deps.clock.now()

@@ -41,12 +41,12 @@ const lookupDigits = 12
 export const apiKeyLookup = (key: string): string =>
   key.slice(secretPrefixes.api_key.length, secretPrefixes.api_key.length + lookupDigits)
 
-export type KeyStart = { lookup: string; whole: string | null }
+export type KeyStart = { lookup: string; fullKey: string | null }
 
 /** Requires at least six hex digits of a key, so that a search cannot list all keys. Null for any other text. */
 export const readKeyStart = (text: string): KeyStart | null => {
   const digits = /^service_live_([0-9a-f]{6,64})(?:[^0-9a-f].*)?$/.exec(text)?.[1]
-  return digits === undefined ? null : { lookup: digits.slice(0, lookupDigits), whole: apiKeyPattern.test(text) ? text : null }
+  return digits === undefined ? null : { lookup: digits.slice(0, lookupDigits), fullKey: apiKeyPattern.test(text) ? text : null }
 }
 
 export const hashApiKey = (key: string, salt: Uint8Array): Buffer => sha256(salt, key)

@@ -7,7 +7,7 @@ const nonceBytes = 12
 const tagBytes = 16
 const algorithm = 'aes-256-gcm'
 
-const associated = (context: readonly string[]) => Buffer.from(JSON.stringify(context))
+const associatedData = (context: readonly string[]) => Buffer.from(JSON.stringify(context))
 
 /** AES-256-GCM with a key ring. The context (row id, workspace …) is authenticated: a ciphertext moved to another row fails. */
 export const createVault = (keys: KeyRing) => {
@@ -23,7 +23,7 @@ export const createVault = (keys: KeyRing) => {
     const key = keyOf(keyId)
     if (ciphertext.length < nonceBytes + tagBytes) throw new Error('the sealed value is truncated')
     const decipher = createDecipheriv(algorithm, key, ciphertext.subarray(0, nonceBytes), { authTagLength: tagBytes })
-    decipher.setAAD(associated(context)).setAuthTag(ciphertext.subarray(-tagBytes))
+    decipher.setAAD(associatedData(context)).setAuthTag(ciphertext.subarray(-tagBytes))
     return Buffer.concat([decipher.update(ciphertext.subarray(nonceBytes, -tagBytes)), decipher.final()])
   }
   return {
@@ -31,7 +31,7 @@ export const createVault = (keys: KeyRing) => {
     seal: (plaintext: string | Buffer, context: readonly string[]): Sealed => {
       const nonce = randomBytes(nonceBytes)
       const cipher = createCipheriv(algorithm, keyOf(keys.current.id), nonce, { authTagLength: tagBytes })
-      cipher.setAAD(associated(context))
+      cipher.setAAD(associatedData(context))
       const body = Buffer.concat([
         typeof plaintext === 'string' ? cipher.update(plaintext, 'utf8') : cipher.update(plaintext),
         cipher.final(),
@@ -55,20 +55,20 @@ export const createDerivations = (keys: KeyRing) => {
     subkeys.set(name, derived)
     return derived
   }
-  const under = (key: { id: string; bytes: Buffer }, purpose: string, message: string) =>
+  const macWith = (key: { id: string; bytes: Buffer }, purpose: string, message: string) =>
     createHmac('sha256', subkey(key.id, key.bytes, purpose))
       .update(message)
       .digest()
   return {
     currentKeyId: keys.current.id,
-    mac: (purpose: string, message: string): Buffer => under(keys.current, purpose, message),
+    mac: (purpose: string, message: string): Buffer => macWith(keys.current, purpose, message),
     macUnder: (keyId: string, purpose: string, message: string): Buffer | undefined => {
       const key = keys.all.get(keyId)
-      return key && under(key, purpose, message)
+      return key && macWith(key, purpose, message)
     },
     /** The MAC under every key of the ring, current key first, to find values from before a rotation. */
     macs: (purpose: string, message: string) =>
-      [...keys.all.values()].map((key) => ({ keyId: key.id, mac: under(key, purpose, message) })),
+      [...keys.all.values()].map((key) => ({ keyId: key.id, mac: macWith(key, purpose, message) })),
   }
 }
 export type Derivations = ReturnType<typeof createDerivations>

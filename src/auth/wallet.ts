@@ -86,7 +86,7 @@ export const WalletSignature = z
   })
 
 /** Explains signature forms of some libraries that this service rejects for key wallets. Null for any other form. */
-const signatureForm = (signature: string): string | null => {
+const formHint = (signature: string): string | null => {
   if (/^0x[0-9a-f]{128}$/i.test(signature)) return 'It is compact (EIP-2098, 64 bytes): send r, s and v, 65 bytes.'
   if (!signaturePattern.test(signature)) return null
   const v = Number.parseInt(signature.slice(130), 16)
@@ -95,8 +95,8 @@ const signatureForm = (signature: string): string | null => {
 }
 
 /** Appends an explanation to a refusal's message if the signature's form is the reason. */
-export const namingForm = (sentence: string, signature: string): string =>
-  [sentence, signatureForm(signature)].filter((part) => part !== null).join(' ')
+export const withHint = (sentence: string, signature: string): string =>
+  [sentence, formHint(signature)].filter((part) => part !== null).join(' ')
 
 /**
  * The address that signed `message` with EIP-191 `personal_sign`. Undefined if the signature is malformed or has a high s

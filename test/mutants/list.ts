@@ -580,8 +580,8 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'a nonce signs in twice',
     file: 'src/modules/identity/sign-in/wallet.ts',
-    find: 'nonce === null || (await burnNonce(db, nonce)) ?',
-    replace: 'nonce === null || !(await burnNonce(db, nonce)) || true ?',
+    find: 'nonce === null || (await consumeSignInNonce(db, nonce)) ?',
+    replace: 'nonce === null || !(await consumeSignInNonce(db, nonce)) || true ?',
     suite: 'test/identity/sign-in/together.test.ts',
   },
   {

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { asksForTwo, countsUnder, walletIsLinked } from '../../auth/authority-sql.ts'
+import { countsUnder, requiresSecondPerson, walletIsLinked } from '../../auth/authority-sql.ts'
 import { decidingRoles } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
 import type { Config } from '../../config.ts'
@@ -22,9 +22,9 @@ import { quoted } from '../../lib/text.ts'
 import { type SweepDeps, sweepOf } from '../for-each-row.ts'
 import { balanceUpdated, openHolder } from '../identity/accounts/service.ts'
 import {
-  askedThemselves,
   type Confirmation,
   type ConfirmText,
+  ownRequestRefusal,
   proveConfirmation,
   requireConfirmed,
 } from '../identity/passkeys/signed-text-service.ts'
@@ -83,7 +83,7 @@ const readGuards = statement('balances.guards')`
        and (c.signer is null or ${walletIsLinked('c.account_id', 'c.signer')})) as "signedBy"
    from workspaces w
    where w.owning_account_id = $1 and w.balance_account_id is null and w.closed_at is null
-     and exists (select from spending_policies p where p.workspace_id = w.id and p.archived_at is null and ${asksForTwo('p', 'required_approval_count')})
+     and exists (select from spending_policies p where p.workspace_id = w.id and p.archived_at is null and ${requiresSecondPerson('p', 'required_approval_count')})
    order by w.id`
 type Guard = { id: Uuid; signed: boolean; counting: Uuid[]; confirmed: Uuid[]; signedBy: Uuid[] }
 
@@ -268,12 +268,12 @@ export const confirmSeparation = async (
   } = found(proven)
   const separation = found(await lockSeparation(tx, { id }))
   if (separation.outcome !== null) throw conflict(`The separation is ${separation.outcome} already.`, 'decided')
-  if (!confirmation.isShown) throw conflict('This is not the text of what waits: read it again.', 'message_changed')
+  if (!confirmation.isCurrentText) throw conflict('This is not the text of what waits: read it again.', 'message_changed')
   await requireNotFrozen(tx, separation.accountId)
   const guard = (await guardsOf(tx, separation.accountId, id)).find((one) => one.id === workspace.id)
   if (!guard) throw conflict('No rule of this workspace asks for a confirmation.', 'status', { status: 'pending' })
   const others = othersIn(guard, separation.requestedBy)
-  if (accountId === separation.requestedBy && (others.length > 0 || !guard.signed)) throw askedThemselves('a separation')
+  if (accountId === separation.requestedBy && (others.length > 0 || !guard.signed)) throw ownRequestRefusal('a separation')
   if (accountId !== separation.requestedBy && !others.includes(accountId))
     throw new Refusal('forbidden', {
       message: 'Your role to approve is too young, or does not count, for a rule of this workspace.',

@@ -19,7 +19,7 @@ import type { Credential } from './schema.ts'
  * plan costs more than reading its rows. Grant ids are one text, because lists of different lengths cannot share an array. Each
  * counter has its own lookup: a plain join would read every tenant's counters of the month.
  */
-const limits = prepare(
+const limitRows = prepare(
   'credentials.limits',
   { workspaceId: 'uuid|null', grantIds: 'text', day: 'date', month: 'date' },
   'coalesced',
@@ -61,19 +61,19 @@ export const readCredential = async (db: Database, clock: Clock, principal: Prin
   const { day, month } = periodsAt(at, effectiveTimeZone(workspace, at))
   const lineage = grant?.lineage ?? []
   // The rest of a workspace's limits shows how much it spends, so only active members see it.
-  const policiesOf = principal.memberStatus === 'active' ? workspace.id : null
+  const policyWorkspaceId = principal.memberStatus === 'active' ? workspace.id : null
   const [record, rows] = await Promise.all([
     grant ? findGrant(db, scopeOf(principal), grant.id) : undefined,
-    db.run(limits, { workspaceId: policiesOf, grantIds: makePgArray([...lineage]), day, month }),
+    db.run(limitRows, { workspaceId: policyWorkspaceId, grantIds: makePgArray([...lineage]), day, month }),
   ])
-  const inUse = rows.map(({ dayMinor, monthMinor, totalMinor, ...limit }) => ({
+  const limitsWithUsage = rows.map(({ dayMinor, monthMinor, totalMinor, ...limit }) => ({
     ...limit,
     usage: { dayMinor, monthMinor, totalMinor },
   }))
   // The rows above include the grant's own usage and its lineage's limits, because a grant belongs to the workspace.
-  const ofGrant = {
-    usage: inUse.find(({ id }) => id === grant?.id)?.usage ?? { dayMinor: 0n, monthMinor: 0n, totalMinor: 0n },
-    headroom: headroomOf(inUse.filter(({ id }) => lineage.includes(id))),
+  const grantUsage = {
+    usage: limitsWithUsage.find(({ id }) => id === grant?.id)?.usage ?? { dayMinor: 0n, monthMinor: 0n, totalMinor: 0n },
+    headroom: headroomOf(limitsWithUsage.filter(({ id }) => lineage.includes(id))),
   }
   return {
     account_id: formatId('account', principal.accountId),
@@ -81,8 +81,8 @@ export const readCredential = async (db: Database, clock: Clock, principal: Prin
     role: principal.role,
     permissions: permissions.filter((permission) => principal.permissions.has(permission)),
     is_admin: principal.isAdmin,
-    grant: record ? presentGrant(record, ofGrant) : null,
-    headroom: { ...presentHeadroom(headroomOf(inUse)), approval_from_minor: minor(approvalFrom(inUse)) },
+    grant: record ? presentGrant(record, grantUsage) : null,
+    headroom: { ...presentHeadroom(headroomOf(limitsWithUsage)), approval_from_minor: minor(approvalFrom(limitsWithUsage)) },
     expires_at: isoTimeOrNull(principal.expiresAt),
   }
 }

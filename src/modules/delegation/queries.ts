@@ -234,7 +234,7 @@ export const findKeysThatBegin = async (db: Db, start: KeyStart): Promise<KeyWit
   // `g` sorts after every hexadecimal digit.
   const rows = await db.run(keysBeginning, { start: start.lookup, end: `${start.lookup}g` })
   rows.sort((a, b) => (a.key.id < b.key.id ? 1 : -1))
-  return rows.filter(({ key }) => start.whole === null || equalBytes(hashApiKey(start.whole, key.salt), key.hash))
+  return rows.filter(({ key }) => start.fullKey === null || equalBytes(hashApiKey(start.fullKey, key.salt), key.hash))
 }
 
 /** The latest end of a grant's keys, or null if one has no end. A key's end is known when the key is written. */

@@ -16,7 +16,7 @@ import { publishWorkspaceStatusEvent } from '../workspaces/membership.ts'
 import { workspacesOnBalance } from '../workspaces/queries.ts'
 import { requireOtherOwners } from '../workspaces/service.ts'
 import { type AccountRecord, findAccount, listMembershipsOf, lockAccountRow } from './accounts/queries.ts'
-import { detachThese } from './identities/link.ts'
+import { detachIdentities } from './identities/link.ts'
 import { listPasskeys, removePasskey } from './passkeys/service.ts'
 import type { AdministerAccount } from './schema.ts'
 import { revokeSessions } from './sessions/service.ts'
@@ -31,17 +31,17 @@ const columns = {
   oauth: 'oauthEnabled',
 } as const satisfies Record<keyof Capabilities, keyof AccountRecord>
 
-const names = Object.keys(columns) as (keyof Capabilities)[]
+const capabilities = Object.keys(columns) as (keyof Capabilities)[]
 
 const capabilityChange = (changes: Capabilities): Partial<AccountRecord> =>
-  Object.fromEntries(names.flatMap((name) => (changes[name] ? [[columns[name], changes[name] === 'active']] : [])))
+  Object.fromEntries(capabilities.flatMap((name) => (changes[name] ? [[columns[name], changes[name] === 'active']] : [])))
 
 const auditView = (account: AccountRecord) => ({
   status: account.status,
-  capabilities: Object.fromEntries(names.map((name) => [name, account[columns[name]]])),
+  capabilities: Object.fromEntries(capabilities.map((name) => [name, account[columns[name]]])),
 })
 
-const lifts = (before: AccountRecord, after: AccountRecord): boolean =>
+const liftsRestriction = (before: AccountRecord, after: AccountRecord): boolean =>
   (before.status !== 'active' && after.status === 'active') || Object.values(columns).some((name) => !before[name] && after[name])
 
 /** Refuses to close an account with money: its owner could not sign in to withdraw it. Pay it out or adjust the balance first. */
@@ -68,7 +68,7 @@ export const administerAccount = async (tx: Tx, deps: AdministerDeps, operator: 
     await requireOtherOwners(tx, id)
   }
   const after: AccountRecord = { ...before, ...capabilityChange(input.capabilities ?? {}), status }
-  if (lifts(before, after)) await refuseOwnAccount(tx, operator, id)
+  if (liftsRestriction(before, after)) await refuseOwnAccount(tx, operator, id)
   if (JSON.stringify(auditView(after)) === JSON.stringify(auditView(before))) return before
   const { at } = tx
   const { topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled } = after
@@ -119,7 +119,7 @@ export const closeOwnAccount = async (tx: Tx, deps: CloseDeps, principal: Princi
   if (principal.isAdmin) throw conflict('Administrators cannot close their own account.', 'self')
   await endCredentials(tx, deps, principal, accountId)
   for (const { id } of await listPasskeys(tx, { accountId })) await removePasskey(tx, deps.onAuthorityLost, principal, id)
-  await detachThese(tx, deps, principal, 'all')
+  await detachIdentities(tx, deps, principal, 'all')
   const onBalance = await tx.run(workspacesOnBalance, { holderId: accountId })
   updateRow(tx, accounts, { id: accountId }, { status: 'closed', email: null, displayName: null, updatedAt: at })
   for (const workspace of onBalance) await publishWorkspaceStatusEvent(tx, deps.config, workspace)

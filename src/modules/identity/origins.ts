@@ -32,7 +32,7 @@ import {
 } from '../workspaces/present.ts'
 import { listInvitationsByIds, listMembersByIds, listWorkspacesByIds } from '../workspaces/queries.ts'
 import type { BeganHere } from './began-schema.ts'
-import { detachThese } from './identities/link.ts'
+import { detachIdentities } from './identities/link.ts'
 import { listIdentities, presentIdentity } from './identities/queries.ts'
 import { listPasskeys, presentPasskey, removePasskey } from './passkeys/service.ts'
 import { findSession } from './sessions/service.ts'
@@ -62,27 +62,27 @@ const findDescendants = statement('origins.trace')`
    ), descendants(kind, id) as (
      select $2::text, $3::uuid
      union
-     select next.kind, next.id from descendants b cross join lateral (
+     select next.kind, next.id from descendants parent cross join lateral (
        select 'identity' as kind, i.id from identities i
-       where i.account_id = $1 and case b.kind when 'session' then i.origin_session_id when 'grant' then i.linked_by_grant_id end = b.id
-       union all select 'identity', r.id from removed r where b.kind = 'session' and r.session_id = b.id
+       where i.account_id = $1 and case parent.kind when 'session' then i.origin_session_id when 'grant' then i.linked_by_grant_id end = parent.id
+       union all select 'identity', r.id from removed r where parent.kind = 'session' and r.session_id = parent.id
        union all select 'session', s.id from sessions s
-       where b.kind = 'identity' and s.account_id = $1 and coalesce(s.began_by_identity_id, s.identity_id) = b.id
+       where parent.kind = 'identity' and s.account_id = $1 and coalesce(s.began_by_identity_id, s.identity_id) = parent.id
        union all select 'grant', g.id from grants g
-       where g.account_id = $1 and ((b.kind = 'session' and g.origin_session_id = b.id)
-         or (b.kind = 'grant' and (g.parent_grant_id = b.id or g.derived_from_grant_id = b.id)))
+       where g.account_id = $1 and ((parent.kind = 'session' and g.origin_session_id = parent.id)
+         or (parent.kind = 'grant' and (g.parent_grant_id = parent.id or g.derived_from_grant_id = parent.id)))
        union all select 'api_key', k.id from api_keys k
-       where k.account_id = $1 and case b.kind when 'session' then k.origin_session_id when 'grant' then k.grant_id end = b.id
-       union all select 'passkey', p.id from passkeys p where b.kind = 'session' and p.account_id = $1 and p.origin_session_id = b.id
+       where k.account_id = $1 and case parent.kind when 'session' then k.origin_session_id when 'grant' then k.grant_id end = parent.id
+       union all select 'passkey', p.id from passkeys p where parent.kind = 'session' and p.account_id = $1 and p.origin_session_id = parent.id
        union all select 'invitation', v.id from invitations v
-       where v.invited_by = $1 and case b.kind when 'session' then v.origin_session_id when 'grant' then v.origin_grant_id end = b.id
+       where v.invited_by = $1 and case parent.kind when 'session' then v.origin_session_id when 'grant' then v.origin_grant_id end = parent.id
        union all select 'member', m.id from invitations v join members m on m.workspace_id = v.workspace_id and m.account_id = v.accepted_by
-       where b.kind = 'invitation' and v.id = b.id and coalesce(m.invitation_id, v.id) = v.id
+       where parent.kind = 'invitation' and v.id = parent.id and coalesce(m.invitation_id, v.id) = v.id
        union all select 'invitation', v.id from members m
          join invitations v on v.workspace_id = m.workspace_id and v.invited_by = m.account_id and v.created_at >= m.created_at
-       where b.kind = 'member' and m.id = b.id
+       where parent.kind = 'member' and m.id = parent.id
        union all select 'workspace', w.id from workspaces w
-       where w.owning_account_id = $1 and case b.kind when 'session' then w.origin_session_id when 'grant' then w.origin_grant_id end = b.id
+       where w.owning_account_id = $1 and case parent.kind when 'session' then w.origin_session_id when 'grant' then w.origin_grant_id end = parent.id
      ) next where next.id is distinct from $4 and next.id is distinct from $5
    ) select kind, id from descendants where id <> $3`
 
@@ -91,32 +91,33 @@ type Descendant = {
   id: Uuid
 }
 
-const traceFrom = async (db: Db, { accountId, originSessionId: own }: Principal, root: Pick<Root, 'kind' | 'id'>) => {
-  const session = own === null ? undefined : await findSession(db, { accountId, id: own })
-  const excluded = [own, session?.beganByIdentityId ?? session?.identityId ?? null]
+const traceFrom = async (db: Db, { accountId, originSessionId: ownSessionId }: Principal, root: Pick<Root, 'kind' | 'id'>) => {
+  const session = ownSessionId === null ? undefined : await findSession(db, { accountId, id: ownSessionId })
+  const excluded = [ownSessionId, session?.beganByIdentityId ?? session?.identityId ?? null]
   const descendants = await db.query<Descendant>(findDescendants, [accountId, root.kind, root.id, ...excluded])
-  const acting = [root, ...descendants].filter(({ kind }) => kind === 'session' || kind === 'grant').map(({ id }) => id)
-  return { descendants, acts: await findActs(db, accountId, acting) }
+  const actorIds = [root, ...descendants].filter(({ kind }) => kind === 'session' || kind === 'grant').map(({ id }) => id)
+  return { descendants, acts: await findActs(db, accountId, actorIds) }
 }
 
-const reached = statement('origins.accounts_reached')`
+const affectedAccounts = statement('origins.accounts_reached')`
   select distinct unnest(array[m.account_id, w.owning_account_id, w.balance_account_id]) as id
    from members m join workspaces w on w.id = m.workspace_id where m.id = any($1::uuid[])
    union select balance_account_id from workspaces where id = any($2::uuid[])
    union select account_id from grants where id = any($3::uuid[])`
 
 /** Accounts of members whose role may end, of their workspaces and of widened grants. They are among the first locks. */
-export const accountsReached = async (db: Db, principal: Principal, root: Root): Promise<Uuid[]> => {
+export const findAffectedAccounts = async (db: Db, principal: Principal, root: Root): Promise<Uuid[]> => {
   if (root.end === undefined || principal.originGrantId !== null) return []
   const { descendants, acts } = await traceFrom(db, principal, root)
   const idsOf = (kind: Descendant['kind']) => descendants.flatMap((one) => (one.kind === kind ? [one.id] : []))
   const changed = (act: SessionAct['kind']) => acts.flatMap(({ kind, recordId }) => (kind === act ? [recordId] : []))
   const known = [[...idsOf('member'), ...changed('role')], idsOf('workspace'), changed('widened')]
-  const rows = await db.query<{ id: Uuid | null }>(reached, known)
+  const rows = await db.query<{ id: Uuid | null }>(affectedAccounts, known)
   return rows.flatMap(({ id }) => id ?? [])
 }
 
-const roleIn = (text: string | null): MemberTerms | undefined => (text === null ? undefined : (JSON.parse(text) as MemberTerms))
+const parseRole = (text: string | null): MemberTerms | undefined =>
+  text === null ? undefined : (JSON.parse(text) as MemberTerms)
 
 /**
  * Finds the additions that are still active, and the changes. Leaves out what the account may no longer read: everything in a
@@ -129,7 +130,7 @@ const findAdditions = async (tx: Tx, principal: Principal, root: Root) => {
   const { descendants, acts } = await traceFrom(tx, principal, root)
   const idsOf = (kind: Descendant['kind']): Uuid[] => descendants.flatMap((one) => (one.kind === kind ? [one.id] : []))
   const recordsOf = (kind: 'role' | 'widened'): Uuid[] => acts.flatMap((act) => (act.kind === kind ? [act.recordId] : []))
-  const added = new Set(descendants.map(({ id }) => id))
+  const addedIds = new Set(descendants.map(({ id }) => id))
   const [identities, passkeys, keys, grants, invitations, members, raised, workspaces, widened] = await Promise.all([
     listIdentities(tx, { accountId }),
     listPasskeys(tx, { accountId }),
@@ -142,28 +143,28 @@ const findAdditions = async (tx: Tx, principal: Principal, root: Root) => {
     listGrantsByIds(tx, recordsOf('widened')),
   ])
   const concerned = [...acts, ...invitations, ...members].map(({ workspaceId }) => workspaceId)
-  const own = await rolesIn(tx, accountId, [...concerned, ...workspaces.map(({ id }) => id)])
-  const isIn = ({ workspaceId }: { workspaceId: Uuid }): boolean => own.has(workspaceId)
-  const isManaged = ({ workspaceId }: { workspaceId: Uuid }): boolean => mayManage(own.get(workspaceId))
+  const ownRoles = await rolesIn(tx, accountId, [...concerned, ...workspaces.map(({ id }) => id)])
+  const isIn = ({ workspaceId }: { workspaceId: Uuid }): boolean => ownRoles.has(workspaceId)
+  const isManaged = ({ workspaceId }: { workspaceId: Uuid }): boolean => mayManage(ownRoles.get(workspaceId))
   // Compared with the role before the first act: a thief, or an accomplice, may have lowered the raised role by a step since.
   const roles = raised.filter(isIn).flatMap((member) => {
     const act = acts.find(({ kind, recordId }) => kind === 'role' && recordId === member.id)
-    const before = roleIn(act?.before ?? null)
-    const isRaised = before && addsRights(before, member) && !added.has(member.id)
+    const before = parseRole(act?.before ?? null)
+    const isRaised = before && addsRights(before, member) && !addedIds.has(member.id)
     return act && isRaised ? [{ member, before, raisedAt: act.createdAt }] : []
   })
   const isActive = (grant: (typeof grants)[number]): boolean => grantLife(grant, at) === 'active'
   return {
-    identities: identities.filter(({ id }) => added.has(id)),
-    passkeys: passkeys.filter(({ id }) => added.has(id)),
+    identities: identities.filter(({ id }) => addedIds.has(id)),
+    passkeys: passkeys.filter(({ id }) => addedIds.has(id)),
     apiKeys: keys.filter(({ key, grant }) => apiKeyStatus(key, grant, at) === 'active'),
     grants: grants.filter(isActive),
     invitations: invitations.filter((one) => isManaged(one) && ['pending', 'accepted'].includes(invitationStatus(one, at))),
     members: members.filter((member) => isIn(member) && member.status === 'active'),
     roles,
-    workspaces: workspaces.filter((workspace) => own.has(workspace.id) && workspaceStatus(workspace) === 'active'),
+    workspaces: workspaces.filter((workspace) => ownRoles.has(workspace.id) && workspaceStatus(workspace) === 'active'),
     widened: widened.filter((grant) => {
-      const isOlder = isActive(grant) && grant.frozenAt === null && !added.has(grant.id)
+      const isOlder = isActive(grant) && grant.frozenAt === null && !addedIds.has(grant.id)
       return isOlder && (grant.accountId === accountId || isManaged(grant))
     }),
     loosened: await findLoosened(tx, acts.filter(isIn)),
@@ -228,7 +229,7 @@ const endAdditions = async (tx: Tx, deps: EndDeps, principal: Principal, additio
   for (const { key } of additions.apiKeys)
     if (!grantIds.includes(key.grantId)) await revokeApiKey(tx, deps.onGrantsRevoked, principal, key.id)
   const identityIds = additions.identities.map(({ id }) => id)
-  await detachThese(tx, deps, principal, identityIds)
+  await detachIdentities(tx, deps, principal, identityIds)
   for (const { id } of additions.passkeys) await removePasskey(tx, deps.onAuthorityLost, principal, id)
   await endPendingInvitations(tx, principal, additions.invitations)
   const ofOthers = additions.widened.filter((grant) => grant.accountId !== accountId).map(({ workspaceId }) => workspaceId)
@@ -240,11 +241,11 @@ const endAdditions = async (tx: Tx, deps: EndDeps, principal: Principal, additio
     widened.map(({ id }) => id),
   )
   await freezeManagedWorkspaces(tx, deps.config, principal, additions.workspaces)
-  const people = new Map<Uuid, MemberTerms>([
+  const targetRoles = new Map<Uuid, MemberTerms>([
     ...additions.roles.map(({ member, before }) => [member.id, before] as const),
     ...additions.members.map(({ id, role }) => [id, { role, status: 'suspended' }] as const),
   ])
-  await lowerMembers(tx, deps, principal, [...additions.members, ...additions.roles.map(({ member }) => member)], people)
+  await lowerMembers(tx, deps, principal, [...additions.members, ...additions.roles.map(({ member }) => member)], targetRoles)
 }
 
 /**

@@ -12,7 +12,7 @@ import type { Parts } from '../parts.ts'
 import { EndedSession, UnlinkedIdentity } from './began-schema.ts'
 import { unlinkIdentity } from './identities/link.ts'
 import { listIdentities, pageIdentities, presentIdentity } from './identities/queries.ts'
-import { accountsReached, endWithOrigins, type Root } from './origins.ts'
+import { endWithOrigins, findAffectedAccounts, type Root } from './origins.ts'
 import {
   addPasskey,
   examineProof,
@@ -48,7 +48,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   const concernedBy = async (principal: Principal, root: Root) => [
     ...(await deps.ownersRelyingOn(deps.db, principal.accountId)),
-    ...(await accountsReached(deps.db, principal, root)),
+    ...(await findAffectedAccounts(deps.db, principal, root)),
   ]
   routes.list('/v1/accounts/me/identities', 'identities.list', {
     permission: 'account.read',

@@ -11,16 +11,20 @@ import { queueMail } from '../mail/service.ts'
 
 // Mails about the first steps of a thief. They go to every verified address of the account, even if its owner acted.
 
-type Told = { accountId: Uuid; cause: string; values: Record<string, string | null> }
+type SecurityMail = {
+  kind: 'new_browser' | 'new_sign_in_method' | 'new_passkey'
+  accountId: Uuid
+  cause: string
+  values: Record<string, string | null>
+}
 
-const mail = (tx: Tx, kind: 'new_browser' | 'new_sign_in_method' | 'new_passkey', { accountId, cause, values }: Told): void =>
-  queueMail(tx, {
-    ...{ kind, cause, to: [accountId], workspaceId: null, path: '/account' },
-    ...{ values, times: { at: isoTime(tx.at) } },
-  })
+const queueSecurityMail = (tx: Tx, { kind, accountId, cause, values }: SecurityMail): void =>
+  queueMail(tx, { kind, cause, to: [accountId], workspaceId: null, path: '/account', values, times: { at: isoTime(tx.at) } })
 
-export const mailNewBrowser = (tx: Tx, accountId: Uuid, { userAgent, ip }: RequestOrigin): void =>
-  mail(tx, 'new_browser', { accountId, cause: `browser/${newId()}`, values: { device: quoted(deviceName(userAgent)), ip } })
+export const mailNewBrowser = (tx: Tx, accountId: Uuid, { userAgent, ip }: RequestOrigin): void => {
+  const values = { device: quoted(deviceName(userAgent)), ip }
+  queueSecurityMail(tx, { kind: 'new_browser', accountId, cause: `browser/${newId()}`, values })
+}
 
 const titles = { ...providerTitles, wallet: 'Ethereum' }
 
@@ -28,8 +32,8 @@ type Method = Pick<typeof identities.$inferSelect, 'id' | 'accountId' | 'provide
 
 export const mailNewMethod = (tx: Tx, { id, accountId, provider, subject, email }: Method): void => {
   const method = `${titles[provider]} (${quoted(email ?? subject)})`
-  mail(tx, 'new_sign_in_method', { accountId, cause: `identity/${id}`, values: { method } })
+  queueSecurityMail(tx, { kind: 'new_sign_in_method', accountId, cause: `identity/${id}`, values: { method } })
 }
 
 export const mailNewPasskey = (tx: Tx, { id, accountId, name }: typeof passkeys.$inferSelect): void =>
-  mail(tx, 'new_passkey', { accountId, cause: `passkey/${id}`, values: { name: quoted(name) } })
+  queueSecurityMail(tx, { kind: 'new_passkey', accountId, cause: `passkey/${id}`, values: { name: quoted(name) } })

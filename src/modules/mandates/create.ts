@@ -1,7 +1,7 @@
 import { grantIsFrozen } from '../../auth/authority-sql.ts'
 import type { RequestOrigin } from '../../auth/principal.ts'
 import { sha256 } from '../../auth/secrets.ts'
-import { type Address, namingForm, recoverSigner } from '../../auth/wallet.ts'
+import { type Address, recoverSigner, withHint } from '../../auth/wallet.ts'
 import type { Config } from '../../config.ts'
 import { lockAccounts } from '../../db/account-lock.ts'
 import { first, statement, type Tx } from '../../db/client.ts'
@@ -180,7 +180,7 @@ const repeat = (mandate: MandateRecord, input: CreateMandate, proof: MandateProo
   const same = mandate.termsDigest === proof.digest && parseWalletName(mandate.signer)?.address === input.address.toLowerCase()
   if (!same) throw conflict('This nonce was used for other terms.', 'nonce')
   if (proof.signer !== mandate.signer)
-    throw wrongSignature(proof.recovered, namingForm('The signature is not by this wallet.', input.signature))
+    throw wrongSignature(proof.recovered, withHint('The signature is not by this wallet.', input.signature))
   return mandate
 }
 
@@ -218,7 +218,7 @@ const create = async (
     throw conflict('This nonce is for other terms or another wallet.', 'nonce')
   if (issued.expiresAt <= at) throw noNonce('The nonce has expired: prepare the mandate again.')
   if (message === null || signer === null)
-    throw wrongSignature(recovered, namingForm('The signature is not by this wallet over these terms.', input.signature))
+    throw wrongSignature(recovered, withHint('The signature is not by this wallet over these terms.', input.signature))
   const identity = await findIdentity(tx, walletKey(signer))
   const account = identity && (await findAccount(tx, identity.accountId))
   if (!account) throw wrongSignature(address, 'This wallet belongs to no account.')

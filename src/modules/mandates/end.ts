@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { walletIsLinked } from '../../auth/authority-sql.ts'
 import type { Principal, RequestOrigin } from '../../auth/principal.ts'
-import { namingForm } from '../../auth/wallet.ts'
+import { withHint } from '../../auth/wallet.ts'
 import { inTx, statement, type Tx } from '../../db/client.ts'
 import { updateRow } from '../../db/prepare-write.ts'
 import { intentMandates } from '../../db/tables/mandates.ts'
@@ -110,7 +110,7 @@ export const revokeBySignature = async (
   if (!mayRevoke) {
     audit(tx, { accountId: null, origin, way: 'signature' }, 'mandate.refused', { workspaceId, subject: id })
     throw new CommitThenThrow(
-      wrongSignature(signer, namingForm('The signature must be of the revocation text, by a wallet of this account.', signature)),
+      wrongSignature(signer, withHint('The signature must be of the revocation text, by a wallet of this account.', signature)),
     )
   }
   return revoke(tx, onAuthorityLost, { accountId, origin, way: 'signature' }, mandate, { via: 'signature', signer, signature })

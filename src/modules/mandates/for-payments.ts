@@ -1,5 +1,5 @@
 import { grantIsFrozen, sharesOrigin } from '../../auth/authority-sql.ts'
-import { askSigner, type ContractWallets } from '../../auth/contract-wallet.ts'
+import { type ContractWallets, verifyContractSigner } from '../../auth/contract-wallet.ts'
 import { type Database, type Db, statement, type Tx } from '../../db/client.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
@@ -60,7 +60,7 @@ export const checkMandateSignature = async (
 ): Promise<MandateSignatureStatus> => {
   const mandate = id == null ? undefined : await findMandate(db, id, workspaceId)
   if (!mandate) return 'holds'
-  const [answer, linked] = await Promise.all([askSigner(contractWallets, mandate), signerOf(db, mandate, requester)])
+  const [answer, linked] = await Promise.all([verifyContractSigner(contractWallets, mandate), signerOf(db, mandate, requester)])
   if (answer === 'invalid') return 'refused'
   return linked?.isExcluded ? 'excluded' : answer === 'unanswered' ? 'unanswered' : 'holds'
 }

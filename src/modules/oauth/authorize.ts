@@ -72,10 +72,10 @@ const defaultScopes = ({ scopes }: ClientRecord): Permission[] => {
 const readRequestedAccess = (
   client: ClientRecord,
   parameters: Pick<CodeParameters, 'scope' | 'resource' | 'authorization_details'>,
-  own: string,
+  publicUrl: string,
 ) => ({
   scopes: parseScope(parameters.scope) ?? defaultScopes(client),
-  resources: readResources(parameters.resource, own),
+  resources: readResources(parameters.resource, publicUrl),
   requestedControls: parseDetails(parameters.authorization_details),
 })
 
@@ -92,7 +92,7 @@ const readRedirectUri = (client: ClientRecord, requested: string | undefined): s
 }
 
 /** Errors from this function may be reported to the client. */
-const readCodeRequest = (client: ClientRecord, parameters: CodeParameters, own: string) => {
+const readCodeRequest = (client: ClientRecord, parameters: CodeParameters, publicUrl: string) => {
   requireGrantType(client, 'authorization_code')
   if (parameters.request !== undefined) throw new OAuthError('request_not_supported')
   if (parameters.response_type === undefined) throw new OAuthError('invalid_request', 'response_type is required.')
@@ -100,11 +100,11 @@ const readCodeRequest = (client: ClientRecord, parameters: CodeParameters, own: 
   if (parameters.response_mode !== undefined && parameters.response_mode !== 'query')
     throw new OAuthError('invalid_request', 'response_mode must be query.')
   const codeChallenge = readChallenge(parameters)
-  const requested = readRequestedAccess(client, parameters, own)
+  const requested = readRequestedAccess(client, parameters, publicUrl)
   return { flow: 'code', ...requested, codeChallenge, state: parameters.state ?? null } as const
 }
 
-const asksForNone = ({ prompt }: CodeParameters): boolean => prompt?.split(' ').includes('none') === true
+const isPromptNone = ({ prompt }: CodeParameters): boolean => prompt?.split(' ').includes('none') === true
 
 type RedirectTarget = { redirectUri: string; state: string | null; issuer: string }
 
@@ -121,7 +121,7 @@ type AuthorizeDeps = Pick<Parts, 'clock' | 'config' | 'db'>
 type NewRequest = Omit<typeof oauthAuthorizations.$inferInsert, 'id' | 'clientId' | 'createdAt' | 'expiresAt'>
 
 /** `request` is called again if its user code is taken. */
-const keepRequest = async <Made extends NewRequest>(
+const storeRequest = async <Made extends NewRequest>(
   { clock, db }: AuthorizeDeps,
   client: ClientRecord,
   ttlSeconds: number,
@@ -142,15 +142,15 @@ const decisionTtlSeconds = 600
 /** RFC 9126: checks everything now, and reports errors to the client instead of a browser. */
 export const pushRequest = async (deps: AuthorizeDeps, client: ClientRecord, parameters: CodeParameters) => {
   const redirectUri = readRedirectUri(client, parameters.redirect_uri)
-  if (asksForNone(parameters)) throw new OAuthError('consent_required')
+  if (isPromptNone(parameters)) throw new OAuthError('consent_required')
   const request = readCodeRequest(client, parameters, deps.config.publicUrl)
   const reference = newOpaqueToken()
   const requestUriHash = sha256(reference)
-  await keepRequest(deps, client, pushedTtlSeconds, () => ({ status: 'pushed', ...request, redirectUri, requestUriHash }))
+  await storeRequest(deps, client, pushedTtlSeconds, () => ({ status: 'pushed', ...request, redirectUri, requestUriHash }))
   return { request_uri: requestUriPrefix + reference, expires_in: pushedTtlSeconds }
 }
 
-const takeRow = prepareWrite(
+const consumeByUri = prepareWrite(
   'oauth_authorizations.take_pushed',
   {
     requestUriHash: 'bytea',
@@ -176,26 +176,26 @@ const takeRow = prepareWrite(
 )
 
 /** Only the person who is signed in when the request arrives may decide it. A delegated credential counts as signed out. */
-const bindingOf = (principal: Principal | null) =>
+const sessionBinding = (principal: Principal | null) =>
   principal && !principal.grant
     ? { accountId: principal.accountId, sessionId: principal.originSessionId }
     : { accountId: null, sessionId: null }
 
-const takePushed = async (deps: AuthorizeDeps, client: ClientRecord, principal: Principal | null, requestUri: string) => {
+const consumePushed = async (deps: AuthorizeDeps, client: ClientRecord, principal: Principal | null, requestUri: string) => {
   if (!requestUri.startsWith(requestUriPrefix)) throw new OAuthError('request_uri_not_supported')
   const at = deps.clock.now()
-  const row = await first(deps.db, takeRow, {
+  const row = await first(deps.db, consumeByUri, {
     requestUriHash: sha256(requestUri.slice(requestUriPrefix.length)),
     clientId: client.id,
     at,
     expiresAt: secondsAfter(at, decisionTtlSeconds),
-    ...bindingOf(principal),
+    ...sessionBinding(principal),
   })
   if (!row) throw new OAuthError('invalid_request', 'The request_uri is unknown, used, expired, or of another client.')
   return row
 }
 
-const grantFor = prepare('oauth_grants.of_client', { clientId: 'uuid', accountId: 'uuid' }, (orm, param) =>
+const existingGrant = prepare('oauth_grants.of_client', { clientId: 'uuid', accountId: 'uuid' }, (orm, param) =>
   orm
     .select({ id: grants.id })
     .from(oauthGrants)
@@ -219,17 +219,17 @@ export const authorize = async (
     const consent = `/consent?authorization=${formatId('oauth_authorization', id)}`
     return principal && !principal.grant ? consent : `/sign-in?return_to=${encodeURIComponent(consent)}`
   }
-  if (parameters.request_uri !== undefined) return page(await takePushed(deps, client, principal, parameters.request_uri))
+  if (parameters.request_uri !== undefined) return page(await consumePushed(deps, client, principal, parameters.request_uri))
   const redirectUri = readRedirectUri(client, parameters.redirect_uri)
   try {
     const request = readCodeRequest(client, parameters, deps.config.publicUrl)
-    if (asksForNone(parameters)) throw new OAuthError(principal ? 'consent_required' : 'login_required')
-    const pending = { status: 'pending', ...request, redirectUri, ...bindingOf(principal) } as const
-    return page(await keepRequest(deps, client, decisionTtlSeconds, () => pending))
+    if (isPromptNone(parameters)) throw new OAuthError(principal ? 'consent_required' : 'login_required')
+    const pending = { status: 'pending', ...request, redirectUri, ...sessionBinding(principal) } as const
+    return page(await storeRequest(deps, client, decisionTtlSeconds, () => pending))
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error
     const back = errorUrl({ redirectUri, state: parameters.state ?? null, issuer: deps.config.publicUrl }, error)
-    const granted = principal && (await first(deps.db, grantFor, { clientId: client.id, accountId: principal.accountId }))
+    const granted = principal && (await first(deps.db, existingGrant, { clientId: client.id, accountId: principal.accountId }))
     if (granted) return back
     throw new OAuthError(error.code, error.message, error.headers, back)
   }
@@ -265,7 +265,7 @@ export const startDevice = async (deps: AuthorizeDeps, client: ClientRecord, par
   const request = { flow: 'device', status: 'pending', ...requested, codeChallenge, pollIntervalSeconds } as const
   const deviceCodeHash = sha256(deviceCode)
   const newRequest = () => ({ ...request, deviceCodeHash, userCode: newUserCode() })
-  const kept = await keepRequest(deps, client, deviceTtlSeconds, newRequest)
+  const kept = await storeRequest(deps, client, deviceTtlSeconds, newRequest)
   const userCode = formatUserCode(kept.userCode)
   return {
     device_code: deviceCode,

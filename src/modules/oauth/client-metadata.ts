@@ -20,16 +20,16 @@ const maxUriLength = 2000
  * Schemes that a browser or a system program runs or shows. Any other scheme may belong to an application. RFC 8252 (7.1) asks
  * for a domain name, but editors use schemes without a dot (`cursor`, `vscode`).
  */
-const notPrivateUse = new Set(
+const systemSchemes = new Set(
   (
     'javascript data file blob vbscript about filesystem view-source chrome edge resource jar ws wss ftp ftps sftp ssh telnet smb afp nfs dav davs ' +
     'ldap ldaps mailto tel sms facetime intent android-app market itms itms-apps search-ms shell res mhtml content'
   ).split(' '),
 )
 /** Schemes of browsers, with or without a suffix. A redirect to such a scheme could open any page of the network. */
-const ofBrowsers =
+const browserSchemes =
   /^(?:googlechromes?|microsoft-edge|firefox|opera|brave|vivaldi|x-safari|touch-https?|ms|x-apple)(?:-|$)|^web\+|-extension$/
-const isPrivateUse = (scheme: string): boolean => !notPrivateUse.has(scheme) && !ofBrowsers.test(scheme)
+const isPrivateUse = (scheme: string): boolean => !systemSchemes.has(scheme) && !browserSchemes.test(scheme)
 
 export const isLocalRedirect = (uri: string): boolean => loopbackPattern.test(uri) || !/^https?:/i.test(uri)
 
@@ -85,7 +85,7 @@ export const requireGrantType = ({ grantTypes }: { grantTypes: readonly ClientGr
 }
 
 /** RFC 7591 section 2. Other members are ignored and not echoed. */
-const Wire = z.object({
+const ClientMetadata = z.object({
   redirect_uris: z.array(z.string()).max(20).default([]),
   client_name: z.string().optional(),
   client_uri: z.string().max(500).optional(),
@@ -137,7 +137,7 @@ export const readClientMetadata = (
   input: unknown,
   { fetched, ...defaults }: { authMethod: (typeof clientAuthMethods)[number]; fetched?: true },
 ) => {
-  const parsed = Wire.safeParse(withoutNulls(input), { error: sentences() })
+  const parsed = ClientMetadata.safeParse(withoutNulls(input), { error: sentences() })
   if (!parsed.success) throw refusedMetadata(asSentence(refuseFields(fieldErrors(parsed.error.issues)).message))
   const wire = parsed.data
   const redirectUris = [...new Set(wire.redirect_uris)].filter((uri) => {
@@ -186,7 +186,7 @@ export const documentUrl = (config: Config, clientId: string): URL | undefined =
   return url
 }
 
-const freshFor = (cacheControl: string): number => {
+const cacheSeconds = (cacheControl: string): number => {
   if (/no-(?:store|cache)/i.test(cacheControl)) return freshSeconds.min
   const age = /max-age=(\d{1,9})/i.exec(cacheControl)?.[1]
   return age === undefined ? defaultFreshSeconds : Math.min(Math.max(Number(age), freshSeconds.min), freshSeconds.max)
@@ -219,5 +219,5 @@ export const readClientDocument = async (deps: Pick<Parts, 'clientDocuments' | '
     throw refusedDocument('must not have a secret: everybody can read it')
   const metadata = readClientMetadata(document, { authMethod: 'none', fetched: true })
   if (metadata.authMethod !== 'none') throw refusedDocument('must have the token_endpoint_auth_method none')
-  return { metadata, freshUntil: secondsAfter(deps.clock.now(), freshFor(answer.headers['cache-control'] ?? '')) }
+  return { metadata, freshUntil: secondsAfter(deps.clock.now(), cacheSeconds(answer.headers['cache-control'] ?? '')) }
 }

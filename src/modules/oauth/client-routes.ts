@@ -45,7 +45,7 @@ export const requireStorable = (values: unknown): void => {
 const form = ['application/x-www-form-urlencoded']
 const registrationLimitBytes = 16 * 1024
 
-const open = { access: 'public', query: 'lenient', credentialIssuing: true } as const
+const publicRoute = { access: 'public', query: 'lenient', credentialIssuing: true } as const
 
 type Form = FastifyRequest<{ Body: Omit<ClientCredentials, 'authorization'> }>
 
@@ -86,7 +86,7 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
     scope.addHook('onRequest', async (_request, reply) => void reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' }))
 
     routes.ask('/v1/oauth/token', 'oauth.token', {
-      ...open,
+      ...publicRoute,
       summary: 'Get or refresh tokens',
       description:
         'Redeems a code, a device code or a refresh token. A refresh token works once; using it again revokes the grant. The body is form-encoded.',
@@ -122,7 +122,7 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
       },
     })
     routes.ask('/v1/oauth/revoke', 'oauth.revoke', {
-      ...open,
+      ...publicRoute,
       summary: 'Revoke a token',
       description: 'RFC 7009. Revoking an access token or a refresh token ends its grant. Unknown tokens get the same answer.',
       consumes: form,
@@ -155,7 +155,7 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
       },
     })
     routes.handle('POST', '/v1/oauth/par', 'oauth.push', {
-      ...open,
+      ...publicRoute,
       summary: 'Push an authorization request',
       description: 'RFC 9126: sends the parameters in advance. The browser gets only a short reference and cannot change them.',
       consumes: form,
@@ -167,7 +167,7 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
       },
     })
     routes.ask('/v1/oauth/device_authorization', 'oauth.device_authorization', {
-      ...open,
+      ...publicRoute,
       summary: 'Start the device flow',
       description:
         'RFC 8628, for agents without a browser. A person enters the code on the device page while the client polls for the token. PKCE is required here too.',
@@ -184,7 +184,7 @@ export const registerRegistration = (app: App, deps: Parts): void => {
     const routes = routesOf(scope, deps)
     scope.setErrorHandler(handleOAuthError)
     routes.handle('POST', '/v1/oauth/register', 'oauth.register', {
-      ...open,
+      ...publicRoute,
       // The same rule as for a client's metadata document.
       text: 'lenient',
       summary: 'Register a client',

@@ -17,10 +17,10 @@ import { formatScope } from './scopes.ts'
 type ClientsDeps = Pick<Parts, 'clientDocuments' | 'clock' | 'config' | 'db'>
 
 /** Argon2 is expensive by design and uses the threads that file access and name lookups share. */
-const full = () => new OAuthError('temporarily_unavailable', undefined, { 'retry-after': '1' })
-const hashing = createSlots({ size: 2, waiting: 64, full })
+const overloaded = () => new OAuthError('temporarily_unavailable', undefined, { 'retry-after': '1' })
+const hashing = createSlots({ size: 2, waiting: 64, full: overloaded })
 
-const documented = ['name', 'redirectUris', 'grantTypes', 'authMethod', 'scopes', 'uri', 'freshUntil'] as const
+const documentColumns = ['name', 'redirectUris', 'grantTypes', 'authMethod', 'scopes', 'uri', 'freshUntil'] as const
 
 export type ClientRecord = typeof oauthClients.$inferSelect
 
@@ -84,7 +84,7 @@ export const requireClient = async (deps: ClientsDeps, clientId: string): Promis
   if (known?.freshUntil && known.freshUntil > at) return known
   const { metadata, freshUntil } = await readClientDocument(deps, url)
   const row = { id: newId(), url: url.href, ...metadata, secretHash: null, createdAt: at, freshUntil }
-  return upsertRow(deps.db, oauthClients, row, { key: [oauthClients.url], replaced: documented })
+  return upsertRow(deps.db, oauthClients, row, { key: [oauthClients.url], replaced: documentColumns })
 }
 
 export type ClientCredentials = {
@@ -102,7 +102,7 @@ const notBasic = (): OAuthError =>
     basicChallenge,
   )
 
-const decoded = (text: string): string => {
+const formDecoded = (text: string): string => {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
@@ -111,19 +111,19 @@ const decoded = (text: string): string => {
 }
 
 /** RFC 6749 section 2.3.1: both halves are form-encoded before they are joined. */
-const fromBasic = (authorization: string): { clientId: string; secret: string } => {
+const parseBasic = (authorization: string): { clientId: string; secret: string } => {
   const encoded = /^basic +([A-Za-z0-9+/]+=*) *$/i.exec(authorization)?.[1] ?? ''
   const [, clientId, secret = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString('utf8')) ?? []
   if (clientId === undefined) throw notBasic()
-  return { clientId: decoded(clientId), secret: decoded(secret) }
+  return { clientId: formDecoded(clientId), secret: formDecoded(secret) }
 }
 
-const presented = ({ authorization, client_id: id, client_secret: secret }: ClientCredentials) => {
+const presentedCredentials = ({ authorization, client_id: id, client_secret: secret }: ClientCredentials) => {
   if (authorization === undefined) {
     if (id === undefined) throw new OAuthError('invalid_client', 'client_id is required.')
     return { clientId: id, secret }
   }
-  const basic = fromBasic(authorization)
+  const basic = parseBasic(authorization)
   if (secret !== undefined)
     throw new OAuthError(
       'invalid_request',
@@ -140,7 +140,7 @@ export const authenticateClient = async (
   credentials: ClientCredentials,
   find: typeof requireClient = findClient,
 ): Promise<ClientRecord> => {
-  const { clientId, secret } = presented(credentials)
+  const { clientId, secret } = presentedCredentials(credentials)
   const refused = (why: string) =>
     new OAuthError('invalid_client', why, credentials.authorization === undefined ? {} : basicChallenge)
   const client = await find(deps, clientId).catch((error: unknown) => {

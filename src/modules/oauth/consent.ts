@@ -54,7 +54,7 @@ const statusOf = ({ status, expiresAt }: AuthorizationRecord, now: Date): Author
 /** Long enough to copy a code from a browser to a terminal. PKCE makes the code useless to others. */
 const codeTtlSeconds = 120
 
-const membershipsOf = prepare('oauth.memberships', { accountId: 'uuid' }, (orm, param) =>
+const activeMemberships = prepare('oauth.memberships', { accountId: 'uuid' }, (orm, param) =>
   orm
     .select({ id: workspaces.id, name: workspaces.name, role: members.role })
     .from(members)
@@ -63,8 +63,8 @@ const membershipsOf = prepare('oauth.memberships', { accountId: 'uuid' }, (orm, 
     .orderBy(asc(workspaces.id)),
 )
 
-const memberships = async (db: Db, accountId: Uuid, scopes: readonly Permission[]) => {
-  const rows = await db.run(membershipsOf, { accountId })
+const workspacesOf = async (db: Db, accountId: Uuid, scopes: readonly Permission[]) => {
+  const rows = await db.run(activeMemberships, { accountId })
   return rows.map((row) => {
     const held = effectivePermissions(row.role, null)
     return { ...row, permissions: scopes.filter((scope) => held.has(scope)) }
@@ -74,7 +74,7 @@ const memberships = async (db: Db, accountId: Uuid, scopes: readonly Permission[
 type AuthorizationName = { id: Uuid } | { user_code: string }
 
 /** A request that began in another person's browser, or that no browser has opened yet, is not found. */
-const requestNamed = (lock?: 'update') => {
+const requestLookup = (lock?: 'update') => {
   const [id, code] = lock ? ['lock', 'lock_by_user_code'] : ['by_id', 'by_user_code']
   const byId = selectRow(`oauth_authorizations.${id}`, oauthAuthorizations, ['id', 'flow'], { ...(lock && { lock }) })
   const byCode = selectRow(`oauth_authorizations.${code}`, oauthAuthorizations, ['userCode', 'flow'], { ...(lock && { lock }) })
@@ -87,10 +87,10 @@ const requestNamed = (lock?: 'update') => {
   }
 }
 
-const findRequest = requestNamed()
-const lockRequest = requestNamed('update')
+const findRequest = requestLookup()
+const lockRequest = requestLookup('update')
 
-const storedControls = (stored: unknown): Controls => (stored === null ? noControls : SpendingControlsIn.parse(stored))
+const parseStoredControls = (stored: unknown): Controls => (stored === null ? noControls : SpendingControlsIn.parse(stored))
 
 const shown = presenter(Authorization)
 
@@ -102,7 +102,7 @@ export const readConsentRequest = async (
   const request = await findRequest(db, principal, name)
   const client = await getClient(db, request.clientId)
   const scopes = request.scopes.filter(isPermission)
-  const workspaces = await memberships(db, principal.accountId, scopes)
+  const workspaces = await workspacesOf(db, principal.accountId, scopes)
   const { redirectUri } = request
   return shown(request, {
     status: statusOf(request, clock.now()),
@@ -111,7 +111,7 @@ export const readConsentRequest = async (
     redirect_host: redirectUri && redirectHost(redirectUri),
     redirect_is_local: redirectUri !== null && isLocalRedirect(redirectUri),
     scopes,
-    spending_controls: presentControls(storedControls(request.requestedControls)),
+    spending_controls: presentControls(parseStoredControls(request.requestedControls)),
     workspaces: workspaces.map((workspace) => ({ ...workspace, id: formatId('workspace', workspace.id) })),
   })
 }
@@ -124,13 +124,13 @@ const requireOpen = ({ status, expiresAt, sessionId }: AuthorizationRecord, { or
 }
 
 /** Only a person may allow unconfirmed new payees. An agent may repeat calls, so it must confirm a possible duplicate. */
-const undecided = (requested: Controls): Controls => ({
+const withSafeDefaults = (requested: Controls): Controls => ({
   ...requested,
   newPayees: requested.newPayees === 'allow' ? null : requested.newPayees,
   onDuplicate: isMilder(duplicateAnswers, 'confirm', requested.onDuplicate, 'warn') ? 'confirm' : requested.onDuplicate,
 })
 
-const tooWide = (requested: NonNullable<Controls[keyof Controls]>, currency: string): string => {
+const tooWideMessage = (requested: NonNullable<Controls[keyof Controls]>, currency: string): string => {
   if (Array.isArray(requested)) return 'must name nothing that the client did not ask for'
   const limit = typeof requested === 'bigint' ? displayAmount(requested, currency) : undefined
   return `must not ${limit === undefined ? 'allow' : 'be'} more than the client asked for, ${limit ?? requested}`
@@ -140,12 +140,12 @@ const tooWide = (requested: NonNullable<Controls[keyof Controls]>, currency: str
 const narrowControls = (requested: Controls, decided: Controls, currency: string): Controls => {
   const under = 'spending_controls.'
   const fields: FieldError[] = []
-  let narrowed = undecided(requested)
+  let narrowed = withSafeDefaults(requested)
   for (const name of controlNames) {
     const [asked, chosen] = [requested[name], decided[name]]
     if (chosen === null) continue
     if (asked !== null && isWider(name, requested, decided))
-      fields.push({ path: under + wireName(name), message: tooWide(asked, currency) })
+      fields.push({ path: under + wireName(name), message: tooWideMessage(asked, currency) })
     else narrowed = { ...narrowed, [name]: chosen }
   }
   fields.push(...controlContradictions(narrowed, under))
@@ -163,7 +163,7 @@ const choosePermissions = async (
   const requestedScopes = authorization.scopes.filter(isPermission)
   if (decision.permissions && !isSubset(decision.permissions, requestedScopes))
     throw invalidFields({ path: 'permissions', message: 'must name nothing that the client did not ask for' })
-  const workspace = (await memberships(tx, principal.accountId, requestedScopes)).find(({ id }) => id === workspaceId)
+  const workspace = (await workspacesOf(tx, principal.accountId, requestedScopes)).find(({ id }) => id === workspaceId)
   if (!workspace) throw notFound('workspace_id')
   const chosen = decision.permissions ?? workspace.permissions
   if (chosen.length === 0)
@@ -184,7 +184,7 @@ const approve = async (
   const { at } = tx
   const workspaceId = decision.workspace_id ?? principal.workspace.id
   const permissions = await choosePermissions(tx, principal, authorization, decision, workspaceId)
-  const requested = storedControls(authorization.requestedControls)
+  const requested = parseStoredControls(authorization.requestedControls)
   const controls = narrowControls(requested, decision.spending_controls ?? noControls, config.CURRENCY)
   const endsAt = decision.expires_at ?? null
   if (endsAt && endsAt <= at) throw invalidFields({ path: 'expires_at', message: 'must be in the future' })

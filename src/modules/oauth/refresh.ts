@@ -20,7 +20,7 @@ import {
   grantByHandle,
   hasEnded,
   isHashOf,
-  isOurs,
+  isIssuedHere,
   mintGeneration,
   type PresentedRefresh,
   readRefreshToken,
@@ -115,7 +115,7 @@ const rotate = async (
     audit(tx, actor, 'oauth_token.refresh', { workspaceId: grant.workspaceId, subject: grant.id, after })
     return { response: mintGeneration(tx, deps, row, audience), rotates: true }
   }
-  if (generation >= state.generation || !isOurs(deps.derivations, presented)) throw unknownRefreshToken()
+  if (generation >= state.generation || !isIssuedHere(deps.derivations, presented)) throw unknownRefreshToken()
   // `inTime`: by the database's clock, the request arrived before its token's rotation was answered, or within the leeway after
   // that. The number of rotations since does not matter, because a client's connections overtake each other.
   const leewaySeconds = deps.config.OAUTH_REFRESH_LEEWAY_SECONDS + sameUseMs / 1_000

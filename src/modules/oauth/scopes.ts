@@ -8,13 +8,13 @@ export const oauthScopes: readonly Permission[] = permissions.filter((permission
 /** Advertised, because some clients refresh only if they see it. It has no effect: refresh tokens need no scope here. */
 export const offlineAccess = 'offline_access'
 
-const words = (text: string): string[] => text.split(' ').filter((word) => word !== '' && word !== offlineAccess)
+const scopeWords = (text: string): string[] => text.split(' ').filter((word) => word !== '' && word !== offlineAccess)
 
 const scopesAmong = (named: readonly string[]): Permission[] => oauthScopes.filter((scope) => named.includes(scope))
 
 /** The scopes that a request names, in the catalogue's order; undefined for a request without scopes. */
 export const parseScope = (text: string | undefined): Permission[] | undefined => {
-  const named = words(text ?? '')
+  const named = scopeWords(text ?? '')
   if (named.length === 0) return undefined
   const scopes = scopesAmong(named)
   const unknown = named.find((word) => !scopes.some((scope) => scope === word))
@@ -25,7 +25,7 @@ export const parseScope = (text: string | undefined): Permission[] | undefined =
 
 /** Scopes of a registration. Unknown scopes are ignored, because a client registers alike with many servers. Null: none named. */
 export const knownScopes = (text: string | undefined): Permission[] | null => {
-  const known = scopesAmong(words(text ?? ''))
+  const known = scopesAmong(scopeWords(text ?? ''))
   return known.length === 0 ? null : known
 }
 
@@ -50,17 +50,17 @@ export const mcpScopes = [
 const maxNamed = 5
 const maxLength = 500
 
-const ownResources = (own: string): string[] => protectedResources.map((known) => resourceUrl(own, known))
+const ownResources = (publicUrl: string): string[] => protectedResources.map((known) => resourceUrl(publicUrl, known))
 
 /**
  * The resources that an indicator covers (RFC 8707). Clients name the MCP server's address or the origin from its metadata, so
  * both must lead to tokens that open the MCP server. Anything else is refused before a person is asked.
  */
-const covered = (text: string, own: string): string[] => {
-  const [api, mcp] = [own, resourceUrl(own, mcpPath)]
+const resourcesOf = (text: string, publicUrl: string): string[] => {
+  const [api, mcp] = [publicUrl, resourceUrl(publicUrl, mcpPath)]
   if (text.length <= maxLength && URL.canParse(text)) {
     const { href } = new URL(text)
-    if (href === `${api}/`) return ownResources(own)
+    if (href === `${api}/`) return ownResources(publicUrl)
     if (href === mcp || href === `${mcp}/`) return [mcp]
   }
   throw new OAuthError('invalid_target', `resource must be ${api} (the API and its MCP server) or ${mcp}.`)
@@ -70,12 +70,16 @@ const covered = (text: string, own: string): string[] => {
  * The requested audience, within the consented one. An authorization request may ask for all resources of this service. A grant
  * from before API tokens opened the MCP server keeps its narrower audience.
  */
-export const readResources = (requested: readonly string[] | undefined, own: string, consented = ownResources(own)): string[] => {
+export const readResources = (
+  requested: readonly string[] | undefined,
+  publicUrl: string,
+  consented = ownResources(publicUrl),
+) => {
   const resources = [...new Set((requested ?? []).filter((text) => text !== ''))]
   if (resources.length > maxNamed) throw new OAuthError('invalid_target', `At most ${maxNamed} resources can be named.`)
   if (resources.length === 0) return [...consented]
   const wanted = resources.flatMap((text) => {
-    const [first, ...others] = covered(text, own)
+    const [first, ...others] = resourcesOf(text, publicUrl)
     if (first === undefined || !consented.includes(first))
       throw new OAuthError('invalid_target', 'The resource is not one that was consented to.')
     return [first, ...others.filter((one) => consented.includes(one))]

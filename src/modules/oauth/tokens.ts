@@ -28,13 +28,13 @@ const generationDigits = 8
 
 export const newHandle = (): string => randomBytes(handleDigits / 2).toString('hex')
 
-type Derived = { accessToken: string; refreshToken: string }
+type TokenPair = { accessToken: string; refreshToken: string }
 
 /** Derives a token pair again. Undefined if its key is no longer in the ring. */
-const deriveAgain = (
+const derivePair = (
   derivations: Derivations,
   { handle, generation, keyId }: Pick<typeof oauthGrants.$inferSelect, 'handle' | 'generation' | 'keyId'>,
-): Derived | undefined => {
+): TokenPair | undefined => {
   const message = `${handle}:${generation}`
   const access = derivations.macUnder(keyId, 'oauth.access_token', message)
   const refresh = derivations.macUnder(keyId, 'oauth.refresh_token', message)
@@ -60,10 +60,10 @@ export const readRefreshToken = (text: string): PresentedRefresh | undefined => 
 }
 
 /** Whether this service issued the token, at any time and under any key in the ring. */
-export const isOurs = (derivations: Derivations, { handle, generation, text }: PresentedRefresh): boolean =>
+export const isIssuedHere = (derivations: Derivations, { handle, generation, text }: PresentedRefresh): boolean =>
   derivations
     .macs('oauth.refresh_token', '')
-    .some(({ keyId }) => deriveAgain(derivations, { handle, generation, keyId })?.refreshToken === text)
+    .some(({ keyId }) => derivePair(derivations, { handle, generation, keyId })?.refreshToken === text)
 
 export const isHashOf = (hash: Buffer | null, presented: PresentedRefresh): boolean =>
   hash !== null && equalBytes(hash, presented.hash)
@@ -112,9 +112,9 @@ const detailsOf = ({ grant, state }: TokenGrant) => {
 
 const seconds = (ms: number): number => Math.floor(ms / 1000)
 
-const respond = (
+const tokenResponse = (
   row: TokenGrant,
-  tokens: Derived,
+  tokens: TokenPair,
   { expiresInMs, scopes, refreshes }: { expiresInMs: number; scopes: string[]; refreshes: boolean },
 ): TokenResponse => ({
   access_token: tokens.accessToken,
@@ -139,7 +139,7 @@ export const mintGeneration = (
   const { client, grant, state } = row
   const { currentKeyId } = derivations
   const generation = state.generation + 1
-  const tokens = deriveAgain(derivations, { handle: state.handle, generation, keyId: currentKeyId })
+  const tokens = derivePair(derivations, { handle: state.handle, generation, keyId: currentKeyId })
   if (!tokens) throw new Error('the current key is not in its ring')
   const refreshes = client.grantTypes.includes('refresh_token')
   const accessEnds = earlier(secondsAfter(at, config.ACCESS_TOKEN_TTL_SECONDS), state.endsAt)
@@ -159,19 +159,20 @@ export const mintGeneration = (
     createdAt: at,
     expiresAt: accessEnds,
   })
-  return respond(row, tokens, { expiresInMs: accessEnds.getTime() - at.getTime(), scopes: audience.scopes, refreshes })
+  return tokenResponse(row, tokens, { expiresInMs: accessEnds.getTime() - at.getTime(), scopes: audience.scopes, refreshes })
 }
 
 const accessOf = selectRow('oauth_access_tokens.of_generation', oauthAccessTokens, ['grantId', 'generation'])
 
 export const repeatGeneration = async (tx: Tx, derivations: Derivations, row: TokenGrant) => {
   const { grant, state } = row
-  const tokens = deriveAgain(derivations, state)
+  const tokens = derivePair(derivations, state)
   const access = await accessOf(tx, { grantId: grant.id, generation: state.generation })
   if (!tokens || !access) return undefined
   const expiresInMs = Math.max(0, access.expiresAt.getTime() - tx.at.getTime())
   const { scopes } = access
-  return { response: respond(row, tokens, { expiresInMs, scopes, refreshes: state.currentHash !== null }), audience: access }
+  const response = tokenResponse(row, tokens, { expiresInMs, scopes, refreshes: state.currentHash !== null })
+  return { response, audience: access }
 }
 
 const findAccessToken = selectRow('oauth_access_tokens.by_hash', oauthAccessTokens, ['hash'])
@@ -184,7 +185,7 @@ const findIssued = async ({ db, derivations }: Pick<Parts, 'db' | 'derivations'>
     return row && { row, ...access, isCurrent: true }
   }
   const presented = readRefreshToken(text)
-  if (!presented || !isOurs(derivations, presented)) return undefined
+  if (!presented || !isIssuedHere(derivations, presented)) return undefined
   const row = await first(db, grantByHandle, { handle: presented.handle })
   if (!row) return undefined
   const { expiresAt, resources, currentHash } = row.state

@@ -1,6 +1,6 @@
 import { isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import { asksForTwo, countsUnder } from '../../auth/authority-sql.ts'
+import { countsUnder, requiresSecondPerson } from '../../auth/authority-sql.ts'
 import { decidingRoles, policyRoles } from '../../auth/permissions.ts'
 import { type Principal, requireFreshProof } from '../../auth/principal.ts'
 import { lockAccounts } from '../../db/account-lock.ts'
@@ -15,10 +15,10 @@ import { loosens } from '../../policy/loosening.ts'
 import { type Creator, readCreator } from '../creators.ts'
 import { type SweepDeps, sweepOf } from '../for-each-row.ts'
 import {
-  askedThemselves,
   type Confirmation,
   type ConfirmText,
   confirmationOf,
+  ownRequestRefusal,
   proveConfirmation,
   requireConfirmed,
 } from '../identity/passkeys/signed-text-service.ts'
@@ -43,7 +43,7 @@ export const ConfirmChange = confirmationOf('ConfirmPolicyChange', 'pending_chan
  * - `counted`: the accounts among the two that count as approvers.
  */
 const readEligibility = statement('policies.change_standing')`
-  select ${asksForTwo('p', 'required_approval_count')}
+  select ${requiresSecondPerson('p', 'required_approval_count')}
      and coalesce((select g.revoked_at is null from grants g where g.id = p.binds_grant_id), true) and (
        exists (select from members o join accounts a on a.id = o.account_id
          where o.workspace_id = w.id and o.account_id <> $2 and o.status = 'active' and o.role in ${namesSql(decidingRoles)} and a.status <> 'closed')
@@ -195,8 +195,8 @@ export const confirmChange = async (
   const { accountId } = principal
   const before = requirePending(await lockOwnPolicy(tx, principal, id))
   const { result, message, renewed } = requireText(before)
-  if (!confirmation.isShown || message !== confirmation.message) throw textChangedError(before)
-  if (before.pendingChangeBy === accountId) throw askedThemselves('a change of a policy')
+  if (!confirmation.isCurrentText || message !== confirmation.message) throw textChangedError(before)
+  if (before.pendingChangeBy === accountId) throw ownRequestRefusal('a change of a policy')
   const { mayManage, counted } = await eligibilityOf(tx, tx.at, before, before.pendingChangeBy ?? accountId, accountId)
   if (!mayManage)
     throw new Refusal('forbidden', { message: 'The account that asked for this change may no longer manage policies.' })

@@ -48,7 +48,7 @@ type Row = { ciphertext: Buffer | null; keyId: string | null; until: Date | null
 
 type SharingDeps = { clock: Clock; db: Database; logger: Logger; vault: Vault }
 
-type Asked = Parameters<ShareToken>[0]
+type TokenRequest = Parameters<ShareToken>[0]
 
 /** Seals a token with its credentials as context, so that other credentials cannot open it. The credentials are not stored. */
 const contextOf = (provider: Provider, credentials: readonly string[]): readonly string[] => [
@@ -57,7 +57,7 @@ const contextOf = (provider: Provider, credentials: readonly string[]): readonly
   ...credentials,
 ]
 
-const tokenIn = (row: Row, clock: Clock, vault: Vault, { provider, credentials, refused }: Asked): HeldToken | undefined => {
+const tokenIn = (row: Row, { clock, vault }: SharingDeps, { provider, credentials, refused }: TokenRequest) => {
   const { ciphertext, keyId, until } = row
   if (ciphertext === null || keyId === null || until === null || until <= clock.now()) return undefined
   try {
@@ -71,7 +71,7 @@ const tokenIn = (row: Row, clock: Clock, vault: Vault, { provider, credentials, 
 const databaseWithinMs = 2_000
 
 /** Limits the wait for the database, because a sender must not hang if the database does not answer. */
-const inTime = <T>(query: Promise<T>): Promise<T> =>
+const withDeadline = <T>(query: Promise<T>): Promise<T> =>
   Promise.race([
     query,
     wait(databaseWithinMs, undefined, { ref: false }).then(() => {
@@ -79,21 +79,21 @@ const inTime = <T>(query: Promise<T>): Promise<T> =>
     }),
   ])
 
-const lookAgainMs = 50
-const patienceMs = 8_000
+const pollMs = 50
+const maxWaitMs = 8_000
 
 /**
  * Returns the shared token, or the number of the lease under which this process fetches the token for all processes. Null if
  * other processes took too long.
  */
-const shareOrBegin = async (deps: SharingDeps, asked: Asked): Promise<HeldToken | number | null> => {
+const shareOrBegin = async (deps: SharingDeps, request: TokenRequest): Promise<HeldToken | number | null> => {
   const { db } = deps
-  for (const giveUpAt = performance.now() + patienceMs; performance.now() < giveUpAt; await wait(lookAgainMs)) {
-    const [row] = await inTime(db.query<Row>(read, [asked.provider]))
-    const token = row && tokenIn(row, deps.clock, deps.vault, asked)
+  for (const giveUpAt = performance.now() + maxWaitMs; performance.now() < giveUpAt; await wait(pollMs)) {
+    const [row] = await withDeadline(db.query<Row>(read, [request.provider]))
+    const token = row && tokenIn(row, deps, request)
     if (token) return token
     if (row?.isBeingFetched) continue
-    const [ours] = await inTime(db.query<{ begun: number }>(begin, [asked.provider, row?.begun ?? 0]))
+    const [ours] = await withDeadline(db.query<{ begun: number }>(begin, [request.provider, row?.begun ?? 0]))
     if (ours) return ours.begun
   }
   return null
@@ -102,14 +102,14 @@ const shareOrBegin = async (deps: SharingDeps, asked: Asked): Promise<HeldToken 
 /** Fetches without a transaction or a lock. If this process does not finish, another process takes over. */
 const fetchForAll = async (
   deps: SharingDeps,
-  { provider, credentials, fetch }: Asked,
+  { provider, credentials, fetch }: TokenRequest,
   number: number,
 ): ReturnType<ShareToken> => {
   const token = await fetch()
   try {
     const held = 'value' in token ? token : null
     const sealed = held && deps.vault.seal(held.value, contextOf(provider, credentials))
-    await inTime(deps.db.run(finish, { provider, number, ...sealed, until: held?.until }))
+    await withDeadline(deps.db.run(finish, { provider, number, ...sealed, until: held?.until }))
   } catch (error) {
     deps.logger.warn(
       { provider, ...describeError(error) },
@@ -125,15 +125,15 @@ const fetchForAll = async (
  */
 export const createTokenSharing =
   (deps: SharingDeps): ShareToken =>
-  async (asked) => {
-    const shared = await shareOrBegin(deps, asked).catch((error: unknown) => {
+  async (request) => {
+    const shared = await shareOrBegin(deps, request).catch((error: unknown) => {
       deps.logger.warn(
-        { provider: asked.provider, ...describeError(error) },
+        { provider: request.provider, ...describeError(error) },
         'the shared access token of a provider could not be read',
       )
       return null
     })
-    return typeof shared === 'number' ? fetchForAll(deps, asked, shared) : (shared ?? asked.fetch())
+    return typeof shared === 'number' ? fetchForAll(deps, request, shared) : (shared ?? request.fetch())
   }
 
 /** Removes tokens under older keys and returns their number. They cannot be resealed: their credentials may differ here. */

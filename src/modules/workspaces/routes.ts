@@ -97,7 +97,7 @@ export const registerWorkspaces = (
       if (!role || !status)
         throw new Refusal('forbidden', { message: 'This account is no longer a member of the workspace: choose another one.' })
       if (principal.memberId !== null && principal.grant === null)
-        deps.lastUsed.note('members', principal.memberId, deps.clock.now(), null)
+        deps.lastUsed.record('members', principal.memberId, deps.clock.now(), null)
       const balance = maySeeBalance(principal) ? await getBalance(deps.db, workspace.balanceAccountId) : null
       return presentWorkspaceView({ workspace, role, status, balance }, currency)
     },

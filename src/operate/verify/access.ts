@@ -1,4 +1,4 @@
-import { currentDecisions, isSigned, lostBy, mayStillRequest, walletIsLinked } from '../../auth/authority-sql.ts'
+import { currentDecisions, isSigned, lostAuthority, mayStillRequest, walletIsLinked } from '../../auth/authority-sql.ts'
 import { sqlChecks } from '../../db/check.ts'
 import { keyIsActive } from '../../db/credential-life.ts'
 import { namesSql } from '../../db/tables/columns.ts'
@@ -138,7 +138,7 @@ export const accessChecks = sqlChecks({
       where t.created_at >= $since and t.state <> 'not_sent' and (m.revoked_at < t.created_at or g.revoked_at < t.created_at)`,
     'a decision is voided if its approver loses eligibility before the payment is sent': `
       select d.id::text as subject from payments p cross join lateral ${currentDecisions('p.approval_id')} as d
-      where p.status = 'pending_approval' and d.decision = 'approve' and ${lostBy('d', 'p')} is not null`,
+      where p.status = 'pending_approval' and d.decision = 'approve' and ${lostAuthority('d', 'p')} is not null`,
     'a pending approval is cancelled within an hour after its requester loses the right to request it': `
       select p.id::text as subject from approvals a join payments p on p.id = a.payment_id
       where a.status = 'pending' and a.updated_at < $now - interval '1 hour' and not ${mayStillRequest('p')}`,

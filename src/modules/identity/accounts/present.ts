@@ -49,32 +49,31 @@ export const presentHistoryEntry = ({ entry, requested, payee }: NamedEntry): z.
     batch: payee?.batchId ? { id: formatId('payment_batch', payee.batchId), name: payee.batchName } : null,
   })
 
-type Exported = { id: Uuid; shown: EntryView }
+type ExportedEntry = { id: Uuid; shown: EntryView }
 
-const as = (name: Exclude<keyof EntryView, 'reference' | 'beneficiary' | 'batch' | 'batch_index'>): Column<Exported> => [
-  name,
-  ({ shown }) => shown[name],
-]
+const plainColumn = (
+  name: Exclude<keyof EntryView, 'reference' | 'beneficiary' | 'batch' | 'batch_index'>,
+): Column<ExportedEntry> => [name, ({ shown }) => shown[name]]
 
 /** Adds columns for people, with major units and local times, to the columns for programs. */
-export const historyColumns = (zones: Zones, currency: string): readonly Column<Exported>[] => [
-  as('id'),
-  as('created_at'),
+export const historyColumns = (zones: Zones, currency: string): readonly Column<ExportedEntry>[] => [
+  plainColumn('id'),
+  plainColumn('created_at'),
   ['created_local', ({ shown }) => localDateTime(new Date(shown.created_at), timeZoneAt(zones, new Date(shown.created_at)))],
   ['time_zone', ({ shown }) => timeZoneAt(zones, new Date(shown.created_at))],
-  as('type'),
+  plainColumn('type'),
   ['amount', ({ shown }) => formatMajor(BigInt(shown.amount_minor))],
   ['held_change', ({ shown }) => formatMajor(BigInt(shown.held_change_minor))],
   ['available_after', ({ shown }) => shown.available_after_minor && formatMajor(BigInt(shown.available_after_minor))],
   ['currency', () => currency],
-  as('amount_minor'),
-  as('held_change_minor'),
-  as('available_after_minor'),
+  plainColumn('amount_minor'),
+  plainColumn('held_change_minor'),
+  plainColumn('available_after_minor'),
   ['reference_type', ({ shown }) => shown.reference.type],
   ['reference_id', ({ shown }) => shown.reference.id],
   ['beneficiary_name', ({ shown }) => shown.beneficiary?.display_name ?? null],
-  as('idempotency_key'),
-  as('batch_id'),
+  plainColumn('idempotency_key'),
+  plainColumn('batch_id'),
   ['batch_index', ({ shown }) => shown.batch_index?.toString() ?? null],
   ['beneficiary_id', ({ shown }) => shown.beneficiary?.id ?? null],
   ['list', ({ shown }) => shown.batch?.name ?? null],

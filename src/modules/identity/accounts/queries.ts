@@ -39,10 +39,10 @@ export const findAccount = async (db: Db, id: Uuid): Promise<AccountRecord | und
   return account?.holderOfWorkspaceId ? undefined : account
 }
 
-const missing = 'an account that must exist is missing'
+const missingAccount = 'an account that must exist is missing'
 
 /** `email`: the normalized address. */
-export const accountWith = prepare('accounts.with_email', { email: 'text' }, (orm, param) =>
+export const accountWithEmail = prepare('accounts.with_email', { email: 'text' }, (orm, param) =>
   orm
     .select({ id: accounts.id })
     .from(accounts)
@@ -58,17 +58,18 @@ const holderOf = prepare('accounts.holder_of', { workspaceId: 'uuid' }, (orm, pa
 )
 
 export const getHolderOf = async (db: Db, workspaceId: Uuid): Promise<AccountRecord> =>
-  assertPresent(await first(db, holderOf, { workspaceId }), missing)
+  assertPresent(await first(db, holderOf, { workspaceId }), missingAccount)
 
 /** Reads the account of a person or of a team's balance. */
-export const getAccount = async (db: Db, id: Uuid): Promise<AccountRecord> => assertPresent(await byId(db, { id }), missing)
+export const getAccount = async (db: Db, id: Uuid): Promise<AccountRecord> =>
+  assertPresent(await byId(db, { id }), missingAccount)
 
 /**
  * Guards an account's identities and e-mail. The lock is NO KEY UPDATE, because an insert of an identity or a session takes KEY
  * SHARE on this row: if two such transactions then wanted FOR UPDATE, they would wait for each other.
  */
 export const lockAccountRow = async (tx: Tx, id: Uuid): Promise<AccountRecord> =>
-  assertPresent(await lockById(tx, { id }), missing)
+  assertPresent(await lockById(tx, { id }), missingAccount)
 
 /** `wallet`: the wallet with exactly this name. `walletAddress`: any account that linked the address, on any chain. */
 export type AccountFilter = {
@@ -79,7 +80,7 @@ export type AccountFilter = {
   status?: AccountRecord['status'] | undefined
 }
 
-const ofIdentity = (condition: SQL | undefined) =>
+const hasIdentity = (condition: SQL | undefined) =>
   sql`${accounts.id} in (select ${identities.accountId} from ${identities} where ${condition})`
 
 /** Two lookups, because a single one with `or` would read every account. */
@@ -87,11 +88,11 @@ const byEmail = (key: SQL) =>
   sql`${accounts.id} in (select a.id from accounts a where ${sql.raw(emailKeySql('a.email'))} = ${key}
     union all select v.account_id from identities v where ${sql.raw(emailKeySql('v.email'))} = ${key} and v.email_verified)`
 
-const byName = (keys: SQL) =>
-  ofIdentity(sql`${identities.provider} = 'wallet' and ${sql.raw(walletKeySql('identities'))} = any(${keys})`)
+const byWalletName = (keys: SQL) =>
+  hasIdentity(sql`${identities.provider} = 'wallet' and ${sql.raw(walletKeySql('identities'))} = any(${keys})`)
 
-const byWallet = (address: SQL) =>
-  ofIdentity(sql`${identities.provider} = 'wallet' and right(${identities.subjectKey}, 42) = ${address}`)
+const byWalletAddress = (address: SQL) =>
+  hasIdentity(sql`${identities.provider} = 'wallet' and right(${identities.subjectKey}, 42) = ${address}`)
 
 const list = prepare(
   'accounts.list',
@@ -105,8 +106,8 @@ const list = prepare(
       isNull(accounts.holderOfWorkspaceId),
       param.id && eq(accounts.id, param.id),
       param.email && byEmail(param.email),
-      param.walletAddress && byWallet(param.walletAddress),
-      param.wallet && byName(param.wallet),
+      param.walletAddress && byWalletAddress(param.walletAddress),
+      param.wallet && byWalletName(param.wallet),
       param.status && eq(accounts.status, param.status),
     ),
 )
@@ -123,7 +124,7 @@ export const listAccounts = (db: Db, { id, email, walletAddress, wallet, status 
 
 export const listMembershipsOf = selectRows('members.of_account', members, ['accountId'])
 
-const paidTo = prepare('accounts.history_beneficiaries', { ids: 'uuid[]' }, 'page', (orm, param) =>
+const paymentDetails = prepare('accounts.history_beneficiaries', { ids: 'uuid[]' }, 'page', (orm, param) =>
   orm
     .select({
       paymentId: payments.id,
@@ -153,15 +154,15 @@ export const readHistory = async (db: Db, principal: Principal, holderId: Uuid, 
   const entries = await listHistory(db, holderId, page, filter)
   const idsOf = (type: string) => entries.flatMap((entry) => (entry.referenceType === type ? [entry.referenceId] : []))
   const read = async <Row>(ids: Uuid[], run: (key: { ids: Uuid[] }) => Promise<Row[]>) => (ids.length > 0 ? run({ ids }) : [])
-  const [paid, paidIn] = await Promise.all([
-    read(idsOf('payment'), (key) => db.run(paidTo, key)),
+  const [paymentRows, topupRows] = await Promise.all([
+    read(idsOf('payment'), (key) => db.run(paymentDetails, key)),
     read(idsOf('topup'), (key) => db.run(topupKeys, key)),
   ])
   const seesAll = seesEveryPayment(principal, holderId)
   const isSeen = ({ workspaceId }: { workspaceId: Uuid }) => seesAll || workspaceId === principal.workspace.id
-  const payees = new Map(paid.filter(isSeen).map((row) => [row.paymentId, row]))
+  const payees = new Map(paymentRows.filter(isSeen).map((row) => [row.paymentId, row]))
   const keys = new Map(
-    paidIn.filter(isSeen).map(({ id, idempotencyKey }) => [id, { idempotencyKey, batchId: null, batchIndex: null }]),
+    topupRows.filter(isSeen).map(({ id, idempotencyKey }) => [id, { idempotencyKey, batchId: null, batchIndex: null }]),
   )
   const seesPayees = principal.permissions.has('beneficiary.read')
   return entries.map((entry) => {

@@ -12,9 +12,15 @@ import { CommitThenThrow, catchRefusal, conflict, notFound, Refusal } from '../.
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import { requireBelowBound } from '../../bounds.ts'
 import type { Parts } from '../../parts.ts'
-import { accountWith, lockAccountRow } from '../accounts/queries.ts'
+import { accountWithEmail, lockAccountRow } from '../accounts/queries.ts'
 import { mailNewMethod } from '../security-mail.ts'
-import { type Linker, renewProof, requireSignInAuthority, revokeSessions, signInAuthorityRefusal } from '../sessions/service.ts'
+import {
+  type Initiator,
+  renewProof,
+  requireSignInAuthority,
+  revokeSessions,
+  signInAuthorityRefusal,
+} from '../sessions/service.ts'
 import {
   findIdentity,
   type IdentityProof,
@@ -24,12 +30,12 @@ import {
   readOwnMethods,
 } from './queries.ts'
 
-type Named = Pick<IdentityRecord, 'provider' | 'issuer' | 'subjectKey' | 'email' | 'emailVerified'>
+type NamedIdentity = Pick<IdentityRecord, 'provider' | 'issuer' | 'subjectKey' | 'email' | 'emailVerified'>
 
-export const verifiedEmail = ({ email, emailVerified }: Pick<Named, 'email' | 'emailVerified'>): string | null =>
+export const verifiedEmail = ({ email, emailVerified }: Pick<NamedIdentity, 'email' | 'emailVerified'>): string | null =>
   email && emailVerified ? emailKey(email) : null
 
-const emailsOf = (all: readonly Named[]): string[] => all.flatMap((identity) => verifiedEmail(identity) ?? [])
+const emailsOf = (all: readonly NamedIdentity[]): string[] => all.flatMap((identity) => verifiedEmail(identity) ?? [])
 
 const lock = statement('identities.lock_names')`
   select pg_advisory_xact_lock(hashtextextended(name, 0)) from unnest($1::text[]) as name`
@@ -42,7 +48,7 @@ const emailName = (email: string): string => `email:${email}`
  * Locks the names of an identity and of its e-mail, in sorted order, before any row, because a row that does not exist yet
  * cannot be locked. The second of two first sign-ins with one identity, or of two claims on one e-mail, waits.
  */
-export const lockIdentity = (tx: Tx, identity: Named): Promise<unknown> => {
+export const lockIdentity = (tx: Tx, identity: NamedIdentity): Promise<unknown> => {
   const { provider, issuer, subjectKey } = identity
   return lockNames(tx, [`identity:${provider}:${issuer}:${subjectKey}`, ...emailsOf([identity]).map(emailName)])
 }
@@ -60,16 +66,16 @@ export const recomputeAccountEmail = async (tx: Tx, accountId: Uuid): Promise<vo
   for (const identity of attached) {
     const email = verifiedEmail(identity)
     if (next !== null || email === null) continue
-    const owner = await first(tx, accountWith, { email })
+    const owner = await first(tx, accountWithEmail, { email })
     if (owner === undefined || owner.id === accountId) next = identity.email
   }
   if (next !== current) updateRow(tx, accounts, { id: accountId }, { email: next, updatedAt: tx.at })
 }
 
-type Attached = Pick<IdentityRecord, 'accountId' | 'linkedByGrantId' | 'originSessionId'> & { proof: IdentityProof }
+type NewIdentity = Pick<IdentityRecord, 'accountId' | 'linkedByGrantId' | 'originSessionId'> & { proof: IdentityProof }
 
 /** If the account has other identities, the caller runs `recomputeAccountEmail` next. */
-export const attachIdentity = (tx: Tx, actor: Actor, { accountId, proof, linkedByGrantId, originSessionId }: Attached) => {
+export const attachIdentity = (tx: Tx, actor: Actor, { accountId, proof, linkedByGrantId, originSessionId }: NewIdentity) => {
   const { at } = tx
   const { provider, issuer, subject } = proof
   const identity = { id: newId(), accountId, ...proof, linkedByGrantId, originSessionId, createdAt: at, lastUsedAt: at }
@@ -83,7 +89,7 @@ export const attachIdentity = (tx: Tx, actor: Actor, { accountId, proof, linkedB
 }
 
 /** Records a new proof of an attached identity. If its verified e-mail changes, the caller runs `recomputeAccountEmail`. */
-export const noteProof = (tx: Tx, identity: IdentityRecord, proof: IdentityProof): IdentityRecord => {
+export const recordProof = (tx: Tx, identity: IdentityRecord, proof: IdentityProof): IdentityRecord => {
   const { email, emailVerified } = proof
   const displayName = proof.displayName ?? identity.displayName
   const changes = { lastUsedAt: tx.at, email, emailVerified, displayName }
@@ -101,10 +107,10 @@ export const statusRefusal = (status: string, isLinked: boolean): Refusal | null
 }
 
 /** Refuses a new method without fresh proof: a method that a thief's session linked would outlive the session. */
-export const newMethodRefusal = (linker: Linker, now: Date): Refusal | null => {
-  const unproven = catchRefusal(() => requireFreshProof(linker, now))
+export const newMethodRefusal = (initiator: Initiator, now: Date): Refusal | null => {
+  const unproven = catchRefusal(() => requireFreshProof(initiator, now))
   if (!(unproven instanceof Refusal)) return null
-  if (linker.proof === 'never') return unproven
+  if (initiator.proof === 'never') return unproven
   const message =
     'This sign-in method is not linked to the account, so it does not prove whose session this is. Confirm with one that is, then link this one.'
   return new Refusal('step_up_required', { message, ...(unproven.details && { details: unproven.details }) })
@@ -112,17 +118,17 @@ export const newMethodRefusal = (linker: Linker, now: Date): Refusal | null => {
 
 /**
  * Links a proven identity. If it belongs to another account, the answer does not say to which. `provesSession`: an identity that
- * is already attached proves the linker's session.
+ * is already attached proves the initiator's session.
  */
 export const linkIdentity = async (
   tx: Tx,
   config: Config,
   actor: Actor,
-  { provesSession, ...linker }: Linker & { provesSession: boolean },
+  { provesSession, ...initiator }: Initiator & { provesSession: boolean },
   proof: IdentityProof,
 ) => {
-  const { accountId, originGrantId: linkedByGrantId, originSessionId } = linker
-  const unauthorized = await signInAuthorityRefusal(tx, config, linker)
+  const { accountId, originGrantId: linkedByGrantId, originSessionId } = initiator
+  const unauthorized = await signInAuthorityRefusal(tx, config, initiator)
   await lockIdentity(tx, proof)
   const { status } = await lockAccountRow(tx, accountId)
   const existing = await findIdentity(tx, proof)
@@ -137,12 +143,12 @@ export const linkIdentity = async (
   }
   if (existing) {
     const isOwn = existing.linkedByGrantId === null || (await readOwnMethods(tx, accountId)).has(existing.id)
-    if (provesSession) await renewProof(tx, actor, linker, { ...existing, isOwn })
-    const identity = noteProof(tx, existing, proof)
+    if (provesSession) await renewProof(tx, actor, initiator, { ...existing, isOwn })
+    const identity = recordProof(tx, existing, proof)
     await recomputeAccountEmail(tx, accountId)
     return { outcome: 'already_linked' as const, identity }
   }
-  const unproven = newMethodRefusal(linker, tx.at)
+  const unproven = newMethodRefusal(initiator, tx.at)
   if (unproven) throw unproven
   await requireBelowBound(tx, 'identities', accountId)
   const identity = attachIdentity(tx, actor, { accountId, proof, linkedByGrantId, originSessionId })
@@ -176,7 +182,7 @@ const detach = async (tx: Tx, deps: DetachDeps, actor: Actor, accountId: Uuid, d
  * Returns the identities, which stay as they are while the account is locked: a sign-in with one of them waits for that lock too.
  * Also locks their e-mails, because an e-mail may move to another account.
  */
-const lockAttached = async (tx: Tx, accountId: Uuid): Promise<IdentityRecord[]> => {
+const lockIdentitiesOf = async (tx: Tx, accountId: Uuid): Promise<IdentityRecord[]> => {
   requireLocked(tx, [accountId])
   const attached = await listIdentities(tx, { accountId })
   await lockNames(tx, emailsOf(attached).map(emailName))
@@ -184,10 +190,10 @@ const lockAttached = async (tx: Tx, accountId: Uuid): Promise<IdentityRecord[]> 
   return attached
 }
 
-export const detachThese = async (tx: Tx, deps: DetachDeps, principal: Principal, ids: readonly Uuid[] | 'all') => {
+export const detachIdentities = async (tx: Tx, deps: DetachDeps, principal: Principal, ids: readonly Uuid[] | 'all') => {
   if (ids.length === 0) return
   const { accountId } = principal
-  const attached = await lockAttached(tx, accountId)
+  const attached = await lockIdentitiesOf(tx, accountId)
   const detached = attached.filter(({ id }) => ids === 'all' || ids.includes(id))
   await detach(tx, deps, principal, accountId, detached)
 }
@@ -195,7 +201,7 @@ export const detachThese = async (tx: Tx, deps: DetachDeps, principal: Principal
 /** Two concurrent removals wait for each other, so that one method always remains. */
 export const unlinkIdentity = async (tx: Tx, deps: DetachDeps, principal: Principal, id: Uuid): Promise<IdentityRecord> => {
   await requireSignInAuthority(tx, deps.config, principal)
-  const attached = await lockAttached(tx, principal.accountId)
+  const attached = await lockIdentitiesOf(tx, principal.accountId)
   const identity = attached.find((candidate) => candidate.id === id)
   if (!identity) throw notFound()
   const others = attached.filter((other) => other !== identity)
@@ -224,7 +230,7 @@ export const detachLinkedBy = async (
 ): Promise<void> => {
   const isLinked = ({ linkedByGrantId }: IdentityRecord) => linkedByGrantId !== null && grantIds.includes(linkedByGrantId)
   if (!(await listIdentities(tx, { accountId })).some(isLinked)) return
-  const attached = await lockAttached(tx, accountId)
+  const attached = await lockIdentitiesOf(tx, accountId)
   const linked = attached.filter(isLinked)
   const [last] = linked.length === attached.length ? linked : []
   if (last) await revokeSessions(tx, deps.config, actor, { accountId, identityIds: [last.id] })

@@ -18,7 +18,7 @@ export const listIdentities = selectRows('identities.of_account', identities, ['
 
 export const pageIdentities = selectPage('identities.page', identities, identities.accountId)
 
-const own = prepare('identities.own', { accountId: 'uuid' }, (orm, param) =>
+const ownMethods = prepare('identities.own', { accountId: 'uuid' }, (orm, param) =>
   orm
     .select({ id: identities.id })
     .from(identities)
@@ -27,7 +27,7 @@ const own = prepare('identities.own', { accountId: 'uuid' }, (orm, param) =>
 
 /** The sign-in methods that belong to the person: no grant linked them, or that grant was revoked. */
 export const readOwnMethods = async (db: Db, accountId: Uuid): Promise<ReadonlySet<Uuid>> =>
-  new Set((await db.run(own, { accountId })).map(({ id }) => id))
+  new Set((await db.run(ownMethods, { accountId })).map(({ id }) => id))
 
 export const findIdentity = selectRow('identities.by_key', identities, ['provider', 'issuer', 'subjectKey'])
 

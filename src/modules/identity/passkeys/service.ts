@@ -38,7 +38,8 @@ const findByCredential = selectRow('passkeys.by_credential', passkeys, ['credent
 
 const maxPasskeys = 20
 
-const notAccepted = (message: string): Refusal => new Refusal('invalid_signature', { message, details: { field: 'credential' } })
+const passkeyRefusal = (message: string): Refusal =>
+  new Refusal('invalid_signature', { message, details: { field: 'credential' } })
 
 /** `boundTo`: the only account or session that can answer the challenge. */
 const issueChallenge = async ({ clock, db }: Pick<Parts, 'clock' | 'db'>, purpose: 'passkey' | 'proof', boundTo: Uuid) => {
@@ -80,8 +81,8 @@ export const addPasskey = async (
   const { accountId, originSessionId } = principal
   const nonce = challengeOf(credential.response.clientDataJSON).toString('hex')
   if (!(await redeemNonce(tx, { nonce, purpose: 'passkey', boundTo: accountId })))
-    throw notAccepted('The passkey answers a challenge that is unknown, used or expired. Start again.')
-  if ('problem' in read) throw new CommitThenThrow(notAccepted(`The passkey was not accepted: ${read.problem}.`))
+    throw passkeyRefusal('The passkey answers a challenge that is unknown, used or expired. Start again.')
+  if ('problem' in read) throw new CommitThenThrow(passkeyRefusal(`The passkey was not accepted: ${read.problem}.`))
   await lockAccountRow(tx, accountId)
   const own = await listPasskeys(tx, { accountId })
   if (own.length >= maxPasskeys)
@@ -131,7 +132,7 @@ export const provePasskey = async (
   return 'problem' in read ? read : { ...read, passkey }
 }
 
-const noteUse = prepareWrite(
+const recordUse = prepareWrite(
   'passkeys.note_use',
   { id: 'uuid', signCount: 'bigint', backupEligible: 'boolean', backedUp: 'boolean', at: 'timestamptz' },
   (orm, param) =>
@@ -153,7 +154,7 @@ export const recordPasskeyUse = async (
   { passkey, signCount, backupEligible, backedUp }: UsedPasskey,
 ): Promise<boolean> => {
   return (
-    (await tx.run(noteUse, { id: passkey.id, backupEligible, backedUp, signCount: BigInt(signCount), at: tx.at })).length === 1
+    (await tx.run(recordUse, { id: passkey.id, backupEligible, backedUp, signCount: BigInt(signCount), at: tx.at })).length === 1
   )
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Assertion, challengeFor } from '../../../auth/passkey.ts'
 import { sha256 } from '../../../auth/secrets.ts'
-import { namingForm, WalletAddress, WalletSignature } from '../../../auth/wallet.ts'
+import { WalletAddress, WalletSignature, withHint } from '../../../auth/wallet.ts'
 import type { Tx } from '../../../db/client.ts'
 import { BodyIn, MessageDigest } from '../../../http/wire.ts'
 import { invalidFields, Refusal, wrongPasskey, wrongSignature } from '../../../lib/errors.ts'
@@ -51,7 +51,7 @@ export const requireSigned = async (tx: Tx, accountId: Uuid, proof: NonNullable<
     if (identity?.accountId !== accountId)
       throw wrongSignature(
         proof.signer,
-        namingForm('The signature must be of this text, by a wallet of your account.', proof.signature),
+        withHint('The signature must be of this text, by a wallet of your account.', proof.signature),
       )
     return
   }
@@ -59,20 +59,20 @@ export const requireSigned = async (tx: Tx, accountId: Uuid, proof: NonNullable<
   if (!(await recordPasskeyUse(tx, proof))) throw wrongPasskey('it was used before, or its passkey was removed')
 }
 
-/** A second person's confirmation of a pending text. `isShown`: false if the caller saw another text. */
-export type Confirmation = { isShown: boolean; proof: TextProof }
+/** A second person's confirmation of a pending text. `isCurrentText`: false if the caller saw another text. */
+export type Confirmation = { isCurrentText: boolean; proof: TextProof }
 
 export const proveConfirmation = async (
   deps: Pick<Parts, 'config' | 'contractWallets' | 'db'>,
   accountId: Uuid,
   message: string,
-  { message_digest: shown, ...signed }: ConfirmText,
+  { message_digest: digest, ...signed }: ConfirmText,
 ): Promise<Confirmation> => ({
-  isShown: shown === undefined || shown === sha256(message).toString('hex'),
+  isCurrentText: digest === undefined || digest === sha256(message).toString('hex'),
   proof: await proveText(deps, accountId, message, signed),
 })
 
-export const askedThemselves = (what: string): Refusal =>
+export const ownRequestRefusal = (what: string): Refusal =>
   new Refusal('separation_of_duties', { message: `Whoever asked for ${what} may not confirm it: another approver must.` })
 
 /** `text`: the API field that contains the text. `signed`: whether a policy requires signatures. */

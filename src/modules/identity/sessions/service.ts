@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { administratorsAmong, sessionExpiry } from '../../../auth/administrators.ts'
-import type { CredentialContext } from '../../../auth/credential.ts'
+import type { CredentialContext, CredentialReference } from '../../../auth/credential.ts'
 import { type Principal, type RequestOrigin, requireFreshProof } from '../../../auth/principal.ts'
 import { digestOfSecret, newOpaqueToken, newSecret, sha256 } from '../../../auth/secrets.ts'
 import type { Config } from '../../../config.ts'
@@ -42,7 +42,7 @@ export const presentSession = (session: SessionRecord, config: Config, now: Date
 const forbidden = (message: string): Refusal => new Refusal('forbidden', { message })
 
 /** The actor that changes sign-in methods: the caller, or the actor that began a link that a provider's callback completes. */
-export type Linker = CredentialContext & Pick<Principal, 'accountId' | 'credential'> & { grant: { readonly id: Uuid } | null }
+export type Initiator = CredentialContext & CredentialReference
 
 /**
  * A key may change sign-in methods only with `account.manage` and without spending limits in its lineage, because a session has
@@ -51,7 +51,7 @@ export type Linker = CredentialContext & Pick<Principal, 'accountId' | 'credenti
 export const signInAuthorityRefusal = async (
   tx: Tx,
   config: Config,
-  { accountId, grant, grantFrozen }: Pick<Linker, 'accountId' | 'grant' | 'grantFrozen'>,
+  { accountId, grant, grantFrozen }: Pick<Initiator, 'accountId' | 'grant' | 'grantFrozen'>,
 ): Promise<Refusal | null> => {
   if (grantFrozen) return new Refusal('grant_frozen')
   if (grant === null) return null
@@ -83,7 +83,7 @@ export const provesSession = (session: SessionRecord, { id, createdAt, originSes
   (isOwn && createdAt < session.createdAt && originSessionId !== session.id)
 
 /** Renews the session's proof. Returns false if the method does not prove this session. */
-export const renewProof = async (tx: Tx, actor: Actor, { accountId, originSessionId: id }: Linker, method: Method) => {
+export const renewProof = async (tx: Tx, actor: Actor, { accountId, originSessionId: id }: Initiator, method: Method) => {
   const session = id === null ? undefined : await findSession(tx, { accountId, id })
   if (!session || session.revokedAt || !provesSession(session, method)) return false
   updateRow(tx, sessions, session, { provenAt: tx.at })
@@ -133,7 +133,7 @@ export const createSession = (tx: Tx, config: Config, owner: SessionOwner): NewS
   return { token, expiresAt: sessionEnd(record, config.SESSION_IDLE_DAYS) }
 }
 
-const ofBrowser = prepare(
+const sessionsOfBrowser = prepare(
   'sessions.of_browser',
   { accountId: 'uuid', browserHash: 'bytea', userAgent: 'text|null' },
   (orm, param) =>
@@ -152,7 +152,7 @@ const ofBrowser = prepare(
 
 /** Sessions of earlier releases have no browser token, so their user agents are compared instead. */
 export const isKnownBrowser = async (tx: Tx, accountId: Uuid, browserHash: Buffer, userAgent: string | null): Promise<boolean> =>
-  (await tx.run(ofBrowser, { accountId, browserHash, userAgent })).length > 0
+  (await tx.run(sessionsOfBrowser, { accountId, browserHash, userAgent })).length > 0
 
 const revoke = prepareWrite(
   'sessions.revoke',
@@ -188,19 +188,19 @@ export const revokeSessions = async (
   const eventOf = (session: SessionRecord) =>
     ({ type: 'session.revoked', accountId, workspaceId: null, data: presentSession(session, config, at) }) as const
   await appendEvents(tx, ended.map(eventOf))
-  const where = which.id === undefined ? { workspaceId: null } : {}
-  for (const { id } of ended) audit(tx, actor, 'session.revoke', { ...where, subject: id })
+  const scope = which.id === undefined ? { workspaceId: null } : {}
+  for (const { id } of ended) audit(tx, actor, 'session.revoke', { ...scope, subject: id })
   return ended
 }
 
 const maxSessions = 100
-const idlest = statement('sessions.idlest')`
+const longestIdle = statement('sessions.idlest')`
   select s.id, count(*) over ()::int as count from sessions s where s.account_id = $1 and ${sessionIsActive('s', '$2', '$3')}
    order by s.last_used_at, s.id limit 1`
 
 /** Ends the session that was idle the longest if the maximum is reached. The caller has locked the account. */
-export const endIdlestSession = async (tx: Tx, config: Config, actor: Actor, accountId: Uuid): Promise<void> => {
-  const [session] = await tx.query<{ id: Uuid; count: number }>(idlest, [accountId, tx.at, config.SESSION_IDLE_DAYS])
+export const endLongestIdleSession = async (tx: Tx, config: Config, actor: Actor, accountId: Uuid): Promise<void> => {
+  const [session] = await tx.query<{ id: Uuid; count: number }>(longestIdle, [accountId, tx.at, config.SESSION_IDLE_DAYS])
   if (session && session.count >= maxSessions) await revokeSessions(tx, config, actor, { accountId, id: session.id })
 }
 

@@ -7,14 +7,14 @@ import { verifiedEmail } from '../identities/link.ts'
 import type { IdentityProof } from '../identities/queries.ts'
 
 /** A key's wallet is the same on every chain, a contract wallet only on its own. `$3`: true if the chain does not matter. */
-const namesWallet = (name: string): string => `right(${name}, 42) = right($2, 42) and ($3 or ${name} = $2)`
-const open = (condition: string): string =>
+const matchesWallet = (name: string): string => `right(${name}, 42) = right($2, 42) and ($3 or ${name} = $2)`
+const openInvitationWith = (condition: string): string =>
   `exists (select from invitations i where i.accepted_at is null and i.revoked_at is null and i.expires_at > $4 and ${condition})`
 
 const invited = statement('identity.invited')`
   select exists (
-     select from operator_invitations o where o.subject_key = $1 or ${namesWallet('o.subject_key')}
-   ) or ${open(`(${emailKeySql('i.email')}) = $1`)} or ${open(namesWallet('lower(i.wallet_address)'))} as "isInvited"`
+     select from operator_invitations o where o.subject_key = $1 or ${matchesWallet('o.subject_key')}
+   ) or ${openInvitationWith(`(${emailKeySql('i.email')}) = $1`)} or ${openInvitationWith(matchesWallet('lower(i.wallet_address)'))} as "isInvited"`
 
 const isInvited = async (tx: Tx, proof: IdentityProof): Promise<boolean> => {
   const wallet = proof.provider === 'wallet' ? proof.subjectKey : null
@@ -29,7 +29,7 @@ const isAdministrator = (config: Config, proof: IdentityProof): boolean => {
 }
 
 /** The refusal of a person without an account, or null if `SIGN_UP` permits a new one. Administrators may always sign up. */
-export const strangerRefusal = async (tx: Tx, config: Config, proof: IdentityProof): Promise<Refusal | null> => {
+export const signUpRefusal = async (tx: Tx, config: Config, proof: IdentityProof): Promise<Refusal | null> => {
   const { signUp, SUPPORT_CONTACT: contact } = config
   if (signUp === 'open' || isAdministrator(config, proof)) return null
   if (signUp === 'invited' && (await isInvited(tx, proof))) return null

@@ -16,7 +16,7 @@ export const flowTtlSeconds = 600
 type Row = typeof signInFlows.$inferSelect
 export type Flow = Row & { secrets: z.output<typeof Secrets> }
 /** The credential that began a link, and the account to link to. Null for a sign-in. */
-export const beginnerOf = ({ accountId, credentialKind: kind, credentialId: id, grantId }: Row) =>
+export const initiatorOf = ({ accountId, credentialKind: kind, credentialId: id, grantId }: Row) =>
   accountId === null || kind === null || id === null
     ? null
     : { accountId, credential: { kind, id }, grant: grantId === null ? null : { id: grantId } }
@@ -38,7 +38,7 @@ const bind = prepareWrite('sign_in_flows.bind', { id: 'uuid', browserHash: 'byte
 )
 
 /** Consumes a flow that has not expired, once, and only for its own provider and browser. */
-const take = prepareWrite(
+const consume = prepareWrite(
   'sign_in_flows.take',
   { stateHash: 'bytea', provider: 'text', browserHash: 'bytea', now: 'timestamptz' },
   (orm, param) =>
@@ -64,7 +64,7 @@ const contextOf = (id: Uuid) => ['sign_in_flow', id]
 export const openFlow = (
   tx: Tx,
   { vault }: Pick<Parts, 'vault'>,
-  given: Omit<typeof signInFlows.$inferInsert, 'id' | 'stateHash' | 'sealed' | 'sealedKeyId' | 'createdAt' | 'expiresAt'>,
+  flow: Omit<typeof signInFlows.$inferInsert, 'id' | 'stateHash' | 'sealed' | 'sealedKeyId' | 'createdAt' | 'expiresAt'>,
   confirms?: Flow['secrets']['confirms'],
 ) => {
   const id = newId()
@@ -76,7 +76,7 @@ export const openFlow = (
   }
   const { ciphertext: sealed, keyId: sealedKeyId } = vault.seal(JSON.stringify(secrets), contextOf(id))
   const expiresAt = secondsAfter(tx.at, flowTtlSeconds)
-  insertRow(tx, signInFlows, { id, stateHash: sha256(secrets.state), sealed, sealedKeyId, createdAt: tx.at, expiresAt, ...given })
+  insertRow(tx, signInFlows, { id, stateHash: sha256(secrets.state), sealed, sealedKeyId, createdAt: tx.at, expiresAt, ...flow })
   return { secrets, expiresAt }
 }
 
@@ -115,9 +115,9 @@ export const bindFlow = async ({ db }: Pick<Parts, 'db'>, { id }: Flow, flowCook
   (await db.run(bind, { id, browserHash: sha256(flowCookie) })).length > 0
 
 /** Consumes the flow, so that its state cannot be used again. */
-export const takeFlow = async (
+export const consumeFlow = async (
   deps: StoreDeps,
   { provider, state, flowCookie }: { provider: ProviderName; state: string; flowCookie: string },
   now: Date,
 ): Promise<Flow | undefined> =>
-  unseal(deps, await first(deps.db, take, { stateHash: sha256(state), provider, browserHash: sha256(flowCookie), now }))
+  unseal(deps, await first(deps.db, consume, { stateHash: sha256(state), provider, browserHash: sha256(flowCookie), now }))

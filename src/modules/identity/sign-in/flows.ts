@@ -18,7 +18,7 @@ import { linkIdentity, newMethodRefusal } from '../identities/link.ts'
 import type { IdentityProof } from '../identities/queries.ts'
 import type { CallbackQuery } from '../schema.ts'
 import { findSession, requireSignInAuthority, type SessionRecord } from '../sessions/service.ts'
-import { beginnerOf, bindFlow, type Flow, findFlowOfLink, openFlow, takeFlow } from './flow-rows.ts'
+import { bindFlow, consumeFlow, type Flow, findFlowOfLink, initiatorOf, openFlow } from './flow-rows.ts'
 import { readReturnTo } from './return-to.ts'
 import { signIn } from './service.ts'
 
@@ -39,7 +39,7 @@ export const requireProvider = ({ identityProviders }: FlowDeps, name: ProviderN
 const authorizationUrlOf = (deps: FlowDeps, { provider, secrets, linkHash }: Pick<Flow, 'provider' | 'secrets' | 'linkHash'>) =>
   requireProvider(deps, provider).authorizationUrl(secrets, {
     redirectUri: redirectUriOf(deps, provider),
-    ask: secrets.confirms ? 'sign_in' : linkHash === null ? null : 'account',
+    prompt: secrets.confirms ? 'sign_in' : linkHash === null ? null : 'account',
   })
 
 type StartInput = { provider: ProviderName; returnTo: string | undefined }
@@ -124,11 +124,11 @@ const requireOwnSession = async (db: Db, { accountId, secrets: { confirms } }: F
   return session
 }
 
-const findLive = async (deps: FlowDeps, link: string): Promise<Flow> => {
+const findLiveLink = async (deps: FlowDeps, link: string): Promise<Flow> => {
   const now = deps.clock.now()
   const flow = await findFlowOfLink(deps, link, now)
-  const beginner = flow && beginnerOf(flow)
-  const active = beginner && (await findActiveCredential(deps.db, beginner, now, deps.config))
+  const initiator = flow && initiatorOf(flow)
+  const active = initiator && (await findActiveCredential(deps.db, initiator, now, deps.config))
   if (!active) throw linkEndedRefusal()
   return flow
 }
@@ -166,7 +166,7 @@ export const openLinkPage = async (
     renewFlowCookie,
   }: { ownFlowCookie: string | null; caller: Principal | null; sessionCookie: string | undefined; renewFlowCookie: () => string },
 ): Promise<string | Page> => {
-  const flow = await findLive(deps, link)
+  const flow = await findLiveLink(deps, link)
   const { accountId, browserHash, provider } = flow
   if (accountId === null) throw linkEndedRefusal()
   const proving = await requireOwnSession(deps.db, flow, sessionCookie)
@@ -202,7 +202,7 @@ export const continueLink = async (
   link: string,
   { flowCookie, sessionCookie, page }: ContinueRequest,
 ): Promise<string> => {
-  const flow = await findLive(deps, link)
+  const flow = await findLiveLink(deps, link)
   await requireOwnSession(deps.db, flow, sessionCookie)
   if (!flowCookie || !isPageMac(deps.derivations, link, flowCookie, page)) throw linkEndedRefusal()
   if (!(await bindFlow(deps, flow, flowCookie))) throw linkEndedRefusal()
@@ -228,22 +228,22 @@ const redeem = async (
 }
 
 /** Consumes the flow, even on failure. A refusal comes with the page to return to if the browser finished its own flow. */
-export const finishFlow = async (deps: FlowDeps, origin: RequestOrigin, answer: CallbackRequest) => {
-  const { provider, flowCookie, state } = answer
-  const flow = flowCookie && state ? await takeFlow(deps, { provider, state, flowCookie }, deps.clock.now()) : undefined
+export const finishFlow = async (deps: FlowDeps, origin: RequestOrigin, callback: CallbackRequest) => {
+  const { provider, flowCookie, state } = callback
+  const flow = flowCookie && state ? await consumeFlow(deps, { provider, state, flowCookie }, deps.clock.now()) : undefined
   const returnTo = flow?.returnTo ?? '/'
-  const beginner = flow ? beginnerOf(flow) : null
-  const actor = beginner
-    ? { accountId: beginner.accountId, origin, way: `link:${provider}`, startedBy: beginner }
+  const initiator = flow ? initiatorOf(flow) : null
+  const actor = initiator
+    ? { accountId: initiator.accountId, origin, way: `link:${provider}`, startedBy: initiator }
     : { accountId: null, origin, way: `sign_in:${provider}` }
-  const note = (tx: Tx, reason: string): void => audit(tx, actor, 'sign_in.refused', { after: { reason } })
-  if (flow && answer.error === 'access_denied') {
-    await inTx(deps.db, async (tx) => note(tx, 'denied at the provider'))
+  const recordRefusal = (tx: Tx, reason: string): void => audit(tx, actor, 'sign_in.refused', { after: { reason } })
+  if (flow && callback.error === 'access_denied') {
+    await inTx(deps.db, async (tx) => recordRefusal(tx, 'denied at the provider'))
     return { returnTo, outcome: 'denied', session: null }
   }
   try {
-    const proof = await redeem(deps, flow, answer).catch(async (error: unknown) => {
-      await inTx(deps.db, async (tx) => note(tx, error instanceof Refusal ? error.message : 'internal error'))
+    const proof = await redeem(deps, flow, callback).catch(async (error: unknown) => {
+      await inTx(deps.db, async (tx) => recordRefusal(tx, error instanceof Refusal ? error.message : 'internal error'))
       throw error
     })
     if (actor.accountId === null) {
@@ -252,7 +252,7 @@ export const finishFlow = async (deps: FlowDeps, origin: RequestOrigin, answer: 
         verdict: proof,
         nonce: null,
         origin,
-        browserCookie: answer.browserCookie,
+        browserCookie: callback.browserCookie,
       })
       return { returnTo, outcome, session }
     }
@@ -264,7 +264,7 @@ export const finishFlow = async (deps: FlowDeps, origin: RequestOrigin, answer: 
       const provesSession = flow?.secrets.confirms !== undefined
       if (active) return linkIdentity(tx, deps.config, actor, { ...startedBy, ...active, provesSession }, proof)
       const ended = new Refusal('invalid_token', { message: 'The session or key that started this link is no longer accepted.' })
-      note(tx, ended.message)
+      recordRefusal(tx, ended.message)
       throw new CommitThenThrow(ended)
     })
     return { returnTo, outcome, session: null }

@@ -29,7 +29,7 @@ export const issueNonce = async (
 }
 
 /** Uses up the nonce. Returns true to only one of several concurrent requests. */
-export const burnNonce = (db: Db, { nonce, expiresAt, presentedAt: at }: SignInNonce): Promise<boolean> =>
+export const consumeSignInNonce = (db: Db, { nonce, expiresAt, presentedAt: at }: SignInNonce): Promise<boolean> =>
   insertOnce(db, nonces, { nonce, purpose: 'wallet_sign_in', createdAt: at, expiresAt, consumedAt: at }, nonces.nonce)
 
 const removal = prepareRemoval('nonces.prune', nonces.nonce, nonces.expiresAt)
@@ -60,7 +60,7 @@ export const redeemNonce = async (
 const timeDigits = 12
 const randomDigits = 20
 const macDigits = 32
-const form = new RegExp(`^([0-9a-f]{${timeDigits}})[0-9a-f]{${randomDigits}}([0-9a-f]{${macDigits}})$`)
+const noncePattern = new RegExp(`^([0-9a-f]{${timeDigits}})[0-9a-f]{${randomDigits}}([0-9a-f]{${macDigits}})$`)
 
 const purpose = 'sign-in-nonce'
 const shorten = (mac: Buffer): string => mac.toString('hex', 0, macDigits / 2)
@@ -74,7 +74,7 @@ export const newSignInNonce = (derivations: Derivations, issuedAt: Date): Issued
 
 /** Reads a nonce of this service, under any key in the ring, that has not expired. It may have been used. */
 export const readSignInNonce = (derivations: Derivations, nonce: string, now: Date): SignInNonce | undefined => {
-  const [, time, mac] = form.exec(nonce) ?? []
+  const [, time, mac] = noncePattern.exec(nonce) ?? []
   if (time === undefined || mac === undefined) return undefined
   const expiresAt = new Date(Number.parseInt(time, 16))
   const body = nonce.slice(0, -macDigits)

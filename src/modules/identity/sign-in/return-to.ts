@@ -1,9 +1,9 @@
 import type { Config } from '../../../config.ts'
 import { invalidFields, type Refusal } from '../../../lib/errors.ts'
 
-const longest = 2000
+const maxLength = 2000
 
-const refused = (): Refusal =>
+const returnToRefusal = (): Refusal =>
   invalidFields({
     path: 'return_to',
     message: 'must be the path of a page of this site (/…, not under /v1/ or /link/) or a URL of an allowed origin',
@@ -36,12 +36,12 @@ const isInternalPath = (pathname: string): boolean => /^\/(?:v1|link)(?:\/|$)/i.
 
 /** Accepts a path on this site or a URL of an allowed origin. Anything else is refused, not corrected. */
 export const readReturnTo = (config: Config, input: string): string => {
-  if (input.length > longest || /[\\\s\u0000-\u001f\u007f]/.test(input)) throw refused()
+  if (input.length > maxLength || /[\\\s\u0000-\u001f\u007f]/.test(input)) throw returnToRefusal()
   const isPath = input.startsWith('/')
   const url = URL.parse(input, isPath ? config.publicUrl : undefined)
-  if (url?.username !== '' || url.password !== '' || !isPlainPath(url.pathname)) throw refused()
-  if (url.origin !== config.publicUrl && (isPath || !config.CORS_ORIGINS.includes(url.origin))) throw refused()
-  if (url.origin === config.publicUrl && isInternalPath(url.pathname)) throw refused()
+  if (url?.username !== '' || url.password !== '' || !isPlainPath(url.pathname)) throw returnToRefusal()
+  if (url.origin !== config.publicUrl && (isPath || !config.CORS_ORIGINS.includes(url.origin))) throw returnToRefusal()
+  if (url.origin === config.publicUrl && isInternalPath(url.pathname)) throw returnToRefusal()
   return isPath ? url.pathname + url.search + url.hash : url.href
 }
 

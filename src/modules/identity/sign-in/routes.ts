@@ -53,8 +53,8 @@ const isCrossSiteFetch = ({ headers }: FastifyRequest): boolean =>
   headers['sec-fetch-mode'] !== undefined &&
   headers['sec-fetch-mode'] !== 'navigate'
 
-const failed = 'That did not work'
-const noSession =
+const failedTitle = 'That did not work'
+const noSessionMessage =
   "An API key or an agent's token has no session to end. Revoke a key with DELETE /v1/accounts/me/api-keys/:id, an agent's token with POST /v1/oauth/revoke."
 const isSignUpRefusal = ({ details }: Refusal): boolean => details?.reason === 'sign_up'
 
@@ -129,7 +129,7 @@ const registerProvider = (routes: ReturnType<typeof routesOf>, deps: Parts, prov
           ? 'This sign-in belongs to another account'
           : isSignUpRefusal(refusal)
             ? 'You need an invitation'
-            : failed
+            : failedTitle
       return sendRefusalPage(reply, refusal, title, [{ href: returnTo, text: 'Go back' }])
     },
   })
@@ -138,13 +138,13 @@ const registerProvider = (routes: ReturnType<typeof routesOf>, deps: Parts, prov
 const Params = z.object({ flow: bounded(100).min(1) })
 const Html = z.string().describe('A page.')
 
-const sendStep = async (request: FastifyRequest, reply: FastifyReply, step: Promise<string | Page>): Promise<FastifyReply> => {
+const sendPageOrRedirect = async (request: FastifyRequest, reply: FastifyReply, result: Promise<string | Page>) => {
   try {
-    const next = await step
+    const next = await result
     if (typeof next !== 'string') return sendHtml(reply, 200, renderPage(next))
     return reply.header('cache-control', 'no-store').redirect(next, 302)
   } catch (error) {
-    if (error instanceof Refusal && wantsPage(request)) return sendRefusalPage(reply, error, failed)
+    if (error instanceof Refusal && wantsPage(request)) return sendRefusalPage(reply, error, failedTitle)
     throw error
   }
 }
@@ -162,7 +162,7 @@ export const registerSignIn = (app: App, deps: Parts): void => {
     response: { 200: Html, 302: Redirect },
     handler: async (request, reply) => {
       const ownFlowCookie = isNavigationFromOwnPage(request) ? readFlowCookie(request, deps.config) : null
-      await sendStep(
+      await sendPageOrRedirect(
         request,
         reply,
         openLinkPage(deps, request.params.flow, {
@@ -189,7 +189,7 @@ export const registerSignIn = (app: App, deps: Parts): void => {
         sessionCookie: sessionCookieOf(request),
         page: request.query.page,
       }
-      await sendStep(request, reply, continueLink(deps, request.params.flow, from))
+      await sendPageOrRedirect(request, reply, continueLink(deps, request.params.flow, from))
       return reply
     },
   })
@@ -252,7 +252,7 @@ export const registerSignIn = (app: App, deps: Parts): void => {
       'Ends the session with its streams and dashboard tokens at once, and clears the cookie. An API key or an access token has no session (403).',
     response: { 204: NoContent },
     before: async (request, reply) => {
-      if (request.caller?.grant) throw new Refusal('forbidden', { message: noSession })
+      if (request.caller?.grant) throw new Refusal('forbidden', { message: noSessionMessage })
       clearSessionCookie(request, reply, deps.config)
     },
     work: async (tx, { caller }) => {

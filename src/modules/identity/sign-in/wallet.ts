@@ -1,6 +1,6 @@
 import { SiweMessage } from 'siwe'
 import type { z } from 'zod'
-import { type Address, type Intent, namingForm, parseAddress, recoverSigner } from '../../../auth/wallet.ts'
+import { type Address, type Intent, parseAddress, recoverSigner, withHint } from '../../../auth/wallet.ts'
 import type { Config } from '../../../config.ts'
 import type { Db } from '../../../db/client.ts'
 import { isoTime, secondsAfter } from '../../../lib/clock.ts'
@@ -11,8 +11,8 @@ import type { Parts } from '../../parts.ts'
 import { newMethodRefusal } from '../identities/link.ts'
 import { findIdentity, type IdentityProof, walletProof } from '../identities/queries.ts'
 import type { CreateNonce, Nonce, SignedMessage } from '../schema.ts'
-import type { Linker } from '../sessions/service.ts'
-import { burnNonce, newSignInNonce, nonceTtlSeconds, readSignInNonce, type SignInNonce } from './nonces.ts'
+import type { Initiator } from '../sessions/service.ts'
+import { consumeSignInNonce, newSignInNonce, nonceTtlSeconds, readSignInNonce, type SignInNonce } from './nonces.ts'
 
 const costs = 'This costs nothing and moves no money.'
 /** The text that a person signs. Without an intent, the text names both intents, and the session decides which one applies. */
@@ -25,7 +25,7 @@ const statements = {
 export const statementOf = (intent: Intent | undefined): string => statements[intent ?? 'either']
 
 /** Refuses a text for the other intent, so that a sign-in never adds a wallet to an account. */
-const isFor = (intent: Intent | undefined, statement: string | undefined): boolean =>
+const statementFits = (intent: Intent | undefined, statement: string | undefined): boolean =>
   statement === statementOf(intent) || statement === statements.either
 
 /** Values that a message must have. They are shown before signing, and again if the message was wrong. */
@@ -66,11 +66,11 @@ export type SignInMessage = Pick<
   'scheme' | 'domain' | 'address' | 'statement' | 'uri' | 'chainId' | 'nonce' | 'issuedAt' | 'expirationTime' | 'notBefore'
 >
 
-type Variable = { statement: string; address: string; chainId: number; nonce: string; issuedAt: string; expirationTime: string }
+type Fields = { statement: string; address: string; chainId: number; nonce: string; issuedAt: string; expirationTime: string }
 
 export const prepareSignInMessage = (
   config: Config,
-  { statement, address, chainId, nonce, issuedAt, expirationTime }: Variable,
+  { statement, address, chainId, nonce, issuedAt, expirationTime }: Fields,
 ): string => {
   const { domain, uri } = expectedOf(config)
   return [
@@ -101,7 +101,7 @@ const afterLabel = (line: string): string => line.slice(line.indexOf(': ') + 2)
  */
 const readPrepared = (config: Config, text: string): SignInMessage | undefined => {
   const [, address = '', , statement = '', , , , chain = '', nonce = '', issued = '', expires = ''] = text.split('\n', 11)
-  const variable = {
+  const fields = {
     statement,
     address,
     chainId: Number(afterLabel(chain)),
@@ -112,12 +112,12 @@ const readPrepared = (config: Config, text: string): SignInMessage | undefined =
   const isOurs =
     Object.values<string>(statements).includes(statement) &&
     parseAddress(address) === address &&
-    /^[0-9a-f]{8,}$/.test(variable.nonce) &&
+    /^[0-9a-f]{8,}$/.test(fields.nonce) &&
     /^[1-9]\d{0,9}$/.test(afterLabel(chain))
-  if (!isOurs || ![variable.issuedAt, variable.expirationTime].every(isExactTime)) return undefined
-  if (prepareSignInMessage(config, variable) !== text) return undefined
+  if (!isOurs || ![fields.issuedAt, fields.expirationTime].every(isExactTime)) return undefined
+  if (prepareSignInMessage(config, fields) !== text) return undefined
   const { domain, uri } = expectedOf(config)
-  return { ...variable, domain, uri }
+  return { ...fields, domain, uri }
 }
 
 /** Names the line that a wallet or library changed. */
@@ -169,7 +169,7 @@ export const checkSignInMessage = (
   if ((message.scheme ?? scheme) !== scheme || !isOurHost(config, message.domain))
     return mismatch(config, 'domain', message.domain)
   if (!isOurUri(config, message.uri)) return mismatch(config, 'uri', message.uri)
-  if (!isFor(intent, message.statement)) return mismatch(config, 'statement', message.statement ?? null, { statement })
+  if (!statementFits(intent, message.statement)) return mismatch(config, 'statement', message.statement ?? null, { statement })
   if (!isRecent(timeOf(message.issuedAt), now))
     return mismatch(config, 'issued_at', message.issuedAt ?? null, {
       issued_at: `between ${isoTime(earliestIssue(now))} and ${isoTime(latestIssue(now))}`,
@@ -221,18 +221,18 @@ export type WalletAttempt = { verdict: IdentityProof | Refusal; nonce: SignInNon
 
 /** Uses up the nonce, even if the attempt proves nothing. An attempt with a used nonce is refused. */
 export const spendNonce = async (db: Db, config: Config, { nonce, verdict }: WalletAttempt): Promise<WalletAttempt['verdict']> =>
-  nonce === null || (await burnNonce(db, nonce)) ? verdict : badNonce(config)
+  nonce === null || (await consumeSignInNonce(db, nonce)) ? verdict : badNonce(config)
 
 type Signed = { recovered: Address | undefined; claimed: string; signature: string }
 
-/** `unknown`: why the signature may still be a contract's. */
-const wrongSigner = ({ recovered, claimed, signature }: Signed, unknown?: string): Refusal => {
+/** `whyUncertain`: why the signature may still be a contract's. */
+const wrongSigner = ({ recovered, claimed, signature }: Signed, whyUncertain?: string): Refusal => {
   const why =
-    unknown === undefined
+    whyUncertain === undefined
       ? 'The signature is not by the address in the message.'
-      : `The signature is not by the key of the address in the message. ${unknown}`
+      : `The signature is not by the key of the address in the message. ${whyUncertain}`
   return new Refusal('invalid_signature', {
-    message: namingForm(why, signature),
+    message: withHint(why, signature),
     details: { field: 'signature', recovered_address: recovered ?? null, expected: { address: claimed } },
   })
 }
@@ -258,8 +258,8 @@ const readAttempt = (deps: WalletDeps, input: z.output<typeof SignedMessage>): R
   if (!address) return { verdict: wrongSigner(signed), nonce }
   if (deps.contractWallets.chainIds.includes(chainId))
     return { verdict: wrongSigner(signed), nonce, contract: { chainId, address } }
-  const unknown = `Signatures of contracts on chain ${chainId} are not checked here.`
-  return { verdict: wrongSigner(signed, unknown), nonce }
+  const whyUncertain = `Signatures of contracts on chain ${chainId} are not checked here.`
+  return { verdict: wrongSigner(signed, whyUncertain), nonce }
 }
 
 /** Runs outside any transaction. The nonce is used up first, so that one message causes one query. */
@@ -275,9 +275,9 @@ const askChain = async (
   const answer = await deps.contractWallets.query({ ...contract, message, signature })
   if (answer === 'valid') return { verdict: walletProof(contract.address, contract.chainId), nonce: null }
   if (answer === 'invalid') return { verdict, nonce: null }
-  const unknown = `Chain ${contract.chainId} did not answer whether it is by a contract there.`
+  const whyUncertain = `Chain ${contract.chainId} did not answer whether it is by a contract there.`
   return {
-    verdict: wrongSigner({ recovered: recoverSigner(message, signature), claimed: contract.address, signature }, unknown),
+    verdict: wrongSigner({ recovered: recoverSigner(message, signature), claimed: contract.address, signature }, whyUncertain),
     nonce: null,
   }
 }
@@ -289,14 +289,14 @@ export const examineWallet = async (deps: WalletDeps, input: z.output<typeof Sig
  * Refuses an unproven session before it uses up the nonce, so that the same message is accepted after the proof. A contract that
  * is not a wallet of the account gets the same answer, because its owner is not proven yet.
  */
-export const examineForLink = async (deps: WalletDeps, linker: Linker, input: z.output<typeof SignedMessage>) => {
+export const examineForLink = async (deps: WalletDeps, initiator: Initiator, input: z.output<typeof SignedMessage>) => {
   const attempt = readAttempt(deps, input)
   const { contract, verdict } = attempt
   const claim = contract ? walletProof(contract.address, contract.chainId) : verdict
   if (!(claim instanceof Refusal)) {
     const known = await findIdentity(deps.db, claim)
-    const isNew = contract ? known?.accountId !== linker.accountId : known === undefined
-    const unproven = isNew ? newMethodRefusal(linker, deps.clock.now()) : null
+    const isNew = contract ? known?.accountId !== initiator.accountId : known === undefined
+    const unproven = isNew ? newMethodRefusal(initiator, deps.clock.now()) : null
     if (unproven) return unproven
   }
   return spendNonce(deps.db, deps.config, await askChain(deps, input, attempt))

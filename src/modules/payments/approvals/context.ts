@@ -104,7 +104,8 @@ const eligibleAmong = (record: ApprovalRecord, mayDecide: readonly RowOf<typeof 
   ])
   return mayDecide
     .filter(
-      ({ notUnder, countsFrom }) => !record.asksForTwo || countsFrom <= now || !applied.some(({ id }) => notUnder.includes(id)),
+      ({ notUnder, countsFrom }) =>
+        !record.requiresSecondPerson || countsFrom <= now || !applied.some(({ id }) => notUnder.includes(id)),
     )
     .filter(({ canSign }) => approval.approvalProof === 'any' || canSign)
     .map(({ accountId }) => accountId)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { countsUnder, roleSince } from '../../../auth/authority-sql.ts'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
-import { namingForm, recoverSigner } from '../../../auth/wallet.ts'
+import { recoverSigner, withHint } from '../../../auth/wallet.ts'
 import { lockAccounts } from '../../../db/account-lock.ts'
 import { statement, type Tx } from '../../../db/client.ts'
 import { insertRow } from '../../../db/prepare-write.ts'
@@ -169,7 +169,7 @@ const readUncounted = statement('approvals.uncounted')`
 
 /** If two people are required, the approver's role must not be too recent; under separation of duties, nor the requester's. */
 const requireTwoPeople = async (tx: Tx, record: LockedApproval, accountId: Uuid): Promise<void> => {
-  if (!record.asksForTwo) return
+  if (!record.requiresSecondPerson) return
   const { initiatorAccountId, workspaceId } = record.payment
   const values = [workspaceId, accountId, initiatorAccountId, record.payments.map(({ id }) => id), tx.at]
   const [first] = await tx.query<{ countsFrom: Date; act: 'deciding' | 'requesting' }>(readUncounted, values)
@@ -290,7 +290,7 @@ export const decideBySignature = async (
       tx,
       record,
       { accountId: null, origin, way: 'signature' },
-      wrongSignature(recovered, namingForm(message, input.signature)),
+      wrongSignature(recovered, withHint(message, input.signature)),
     )
   }
   const { accountId } = proven

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, type SQLWrapper, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
-import { asksForTwo, canSign, notCountedUnder, roleSince } from '../../../auth/authority-sql.ts'
+import { canSign, requiresSecondPerson, roleSince, rulesExcluding } from '../../../auth/authority-sql.ts'
 import { decidingRoles } from '../../../auth/permissions.ts'
 import { holdsLock } from '../../../db/account-lock.ts'
 import type { Db, Tx } from '../../../db/client.ts'
@@ -93,7 +93,7 @@ const selectionOf = (workspaceId: SQLWrapper) => ({
   lineage: sql<Uuid[]>`array_remove(${grants.ancestorIds} || ${grants.id}, null)`,
   firstPayment: sql<boolean>`${sql.raw(firstPaymentSql)}`,
   /** Whether two people must decide. If so, a person who became an approver in the last 24 hours may not count yet. */
-  asksForTwo: sql<boolean>`${sql.raw(asksForTwo('approvals', 'required_approvals'))}`,
+  requiresSecondPerson: sql<boolean>`${sql.raw(requiresSecondPerson('approvals', 'required_approvals'))}`,
   /** The only accounts that the payment's policies allow to decide; null: every approver. */
   onlyApprovers: sql<Uuid[] | null>`${sql.raw(namedApproversSql(decidesNow))}`,
   /** Whether the payment was requested before a loss of writes, and so may already have been sent. */
@@ -182,7 +182,7 @@ export const deciders = prepare('approvals.deciders', { workspaceId: 'uuid' }, '
       canSign: sql<boolean>`${sql.raw(canSign('accounts.id'))}`,
       notUnder: sql<
         Uuid[]
-      >`array${sql.raw(notCountedUnder('members', 'workspaces', 'spending_policies', "'-infinity'::timestamptz"))}`,
+      >`array${sql.raw(rulesExcluding('members', 'workspaces', 'spending_policies', "'-infinity'::timestamptz"))}`,
       countsFrom: sql<Date>`${sql.raw(roleSince('members'))} + interval '24 hours'`.mapWith(members.createdAt),
     })
     .from(members)

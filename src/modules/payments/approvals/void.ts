@@ -1,4 +1,4 @@
-import { currentDecisions as currentDecisionsSql, isNotSent, lostBy } from '../../../auth/authority-sql.ts'
+import { currentDecisions as currentDecisionsSql, isNotSent, lostAuthority } from '../../../auth/authority-sql.ts'
 import { lockFurtherAccounts } from '../../../db/account-lock.ts'
 import { type Db, statement, type Tx } from '../../../db/client.ts'
 import { insertRow } from '../../../db/prepare-write.ts'
@@ -25,7 +25,7 @@ const readOwners = statement('approvals.owners_relying')`
      cross join lateral ${balanceAccountsSql('w')} as holder(id) where g.account_id = $1 and g.revoked_at is null`
 const readLost = statement('approvals.lost')`
   select lost.* from (
-     select given.id as "decisionId", a.id as "approvalId", given.account_id as "accountId", p.account_id as owner, ${lostBy('given', 'p')} as reason ${open}
+     select given.id as "decisionId", a.id as "approvalId", given.account_id as "accountId", p.account_id as owner, ${lostAuthority('given', 'p')} as reason ${open}
        and given.id in (select id from ${currentDecisionsSql('a.id')} as d)) as lost
    where lost.reason is not null order by lost."decisionId"`
 

@@ -4,10 +4,10 @@ import {
   grantIsFrozen,
   isContractSigned,
   isSigned,
-  lostBy,
+  lostAuthority,
   mayStillRequest,
 } from '../../../auth/authority-sql.ts'
-import { askSigner, type ChainAnswer, type ContractWallets } from '../../../auth/contract-wallet.ts'
+import { type ChainAnswer, type ContractWallets, verifyContractSigner } from '../../../auth/contract-wallet.ts'
 import { type Db, statement } from '../../../db/client.ts'
 import { prepareText } from '../../../db/prepare.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -58,7 +58,7 @@ const authorityStatement = statement('payments.authority', 'record')`
        select array_agg(d.account_id) as approvers, array_agg(d.account_id) filter (where ${isSigned('d')}) as signers,
          array_agg(d.id) filter (where ${isContractSigned('d')}) as contract_decisions,
          array_agg(d.account_id) filter (where ${isContractSigned('d')}) as contract_signers
-       from ${currentDecisions('a.id')} as d where d.decision = 'approve' and ${lostBy('d', 'p')} is null) as given
+       from ${currentDecisions('a.id')} as d where d.decision = 'approve' and ${lostAuthority('d', 'p')} is null) as given
    where p.id = any($1::uuid[])`
 
 /** Reads the current authority behind payments. Lock the owning accounts before acting on it: most changes of authority do. */
@@ -99,7 +99,7 @@ export const askChains = async (
 ): Promise<ChainAnswers> => {
   const decisions = await db.run(contractSigned, { approval: approvalId, workspace: workspaceId })
   const answers = decisions.map(async ({ id, signer, signature, message }) => {
-    const answer = await askSigner(contractWallets, { signer, message, signature })
+    const answer = await verifyContractSigner(contractWallets, { signer, message, signature })
     return [id, assertPresent(answer, 'a contract wallet is not named by its chain')] as const
   })
   return new Map(await Promise.all(answers))

@@ -1,4 +1,4 @@
-import { canSign, notCountedUnder } from '../../../auth/authority-sql.ts'
+import { canSign, rulesExcluding } from '../../../auth/authority-sql.ts'
 import { type Db, statement } from '../../../db/client.ts'
 import { columnsOf } from '../../../db/columns.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
@@ -43,7 +43,7 @@ const requestedPayees = `requested as materialized (
 
 /** Members of workspace `w` who may decide its approvals. The policies that apply to a payment decide which of them count. */
 const approvers = jsonList(
-  `m.account_id as id, array${notCountedUnder('m', 'w', 'applicable', parameters.at)} as "notUnder",
+  `m.account_id as id, array${rulesExcluding('m', 'w', 'applicable', parameters.at)} as "notUnder",
    case when ${parameters.includesProposedPolicy} or exists (select from applicable p where p.workspace_id = w.id and p.approval_proof = 'signature')
      then ${canSign('m.account_id')} else false end as "canSign"`,
   `members m join accounts a on a.id = m.account_id
