@@ -454,7 +454,7 @@ export const mutants: readonly Mutant[] = [
   {
     bug: "a key cancels its owner's payment",
     file: 'src/modules/payments/approvals/end.ts',
-    find: '  await requireOwn(tx, principal, payment.grantId)\n',
+    find: '  await requireOwnLineage(tx, principal, payment.grantId)\n',
     replace: '',
     suite: 'test/payments/requesters.test.ts',
   },

@@ -37,7 +37,7 @@ import { viewMembership } from '../workspaces/view-service.ts'
 import { PendingSeparation, type SeparationView } from './schema.ts'
 
 type Separation = typeof balanceSeparations.$inferSelect
-type Using = Pick<Config, 'CURRENCY'>
+type WithCurrency = Pick<Config, 'CURRENCY'>
 
 const shown = presenter(PendingSeparation)
 const presentSeparation = (separation: Separation | undefined): PendingSeparation | null =>
@@ -95,8 +95,8 @@ const othersIn = ({ counting }: Guard, requester: Uuid): Uuid[] => counting.filt
 /** If no one else counts and a policy requires a signature, the requester's own signature confirms. */
 const isConfirmed = (guard: Guard, requester: Uuid): boolean => {
   const others = othersIn(guard, requester)
-  const given = guard.signed ? guard.signedBy : guard.confirmed
-  return given.some((account) => (others.length > 0 ? others : [requester]).includes(account))
+  const confirmedBy = guard.signed ? guard.signedBy : guard.confirmed
+  return confirmedBy.some((account) => (others.length > 0 ? others : [requester]).includes(account))
 }
 
 const textOf = (workspace: WorkspaceRecord, separation: Omit<Separation, 'message'>, currency: string): string =>
@@ -125,7 +125,7 @@ type Published = { workspace: WorkspaceRecord; separation: Separation; guards: r
 /** Publishes in the workspace and in each workspace whose policies guard the balance, because their approvers decide too. */
 const publish = async (
   tx: Tx,
-  { CURRENCY }: Using,
+  { CURRENCY }: WithCurrency,
   actor: Actor,
   type: keyof typeof auditActions,
   { workspace, separation, guards, reason }: Published,
@@ -144,7 +144,7 @@ const publish = async (
 /** Gives the workspace its own balance. The caller has locked the account that holds the shared balance. */
 const separate = async (
   tx: Tx,
-  config: Using,
+  config: WithCurrency,
   actor: Actor,
   { separation, guards }: Omit<Published, 'workspace'>,
 ): Promise<void> => {
@@ -186,7 +186,7 @@ const requireCovered = async (tx: Tx, readerId: Uuid, holderId: Uuid, amount: Mi
 /** Separates at once, with a ledger entry on both accounts. If policies require two people or a signature, the request waits. */
 export const requestSeparation = async (
   tx: Tx,
-  config: Using,
+  config: WithCurrency,
   principal: Principal,
   amountMinor: Minor,
 ): Promise<{ waits: boolean }> => {
@@ -221,7 +221,7 @@ export const requestSeparation = async (
 const lockSeparation = selectRow('balances.lock_separation', balanceSeparations, ['id'], { lock: 'update' })
 
 /** Once confirmed or due, separates the balance if owner, policies and balance still allow it, or else withdraws the request. */
-const settle = async (tx: Tx, config: Using, actor: Actor, separation: Separation): Promise<void> => {
+const endIfConfirmedOrDue = async (tx: Tx, config: WithCurrency, actor: Actor, separation: Separation): Promise<void> => {
   const workspace = found(await findWorkspace(tx, separation.workspaceId))
   const { requestedBy, accountId, amountMinor, effectiveAt } = separation
   const guards = await guardsOf(tx, accountId, separation.id)
@@ -257,7 +257,7 @@ export const proveSeparation = async (
 /** Requires an approver who counts under the policies of the current workspace. The last confirmation separates the balance. */
 export const confirmSeparation = async (
   tx: Tx,
-  config: Using,
+  config: WithCurrency,
   principal: Principal,
   proven: SeparationConfirmation | null,
 ): Promise<void> => {
@@ -292,11 +292,11 @@ export const confirmSeparation = async (
     })
   audit(tx, principal, 'workspace.separation_confirm', { subject: separation.workspaceId })
   await lockFurtherAccounts(tx, separation.requestedBy)
-  await settle(tx, config, principal, separation)
+  await endIfConfirmedOrDue(tx, config, principal, separation)
 }
 
 /** Allowed for the requester, and for every approver of a workspace on that balance. */
-export const withdrawSeparation = async (tx: Tx, config: Using, principal: Principal): Promise<void> => {
+export const withdrawSeparation = async (tx: Tx, config: WithCurrency, principal: Principal): Promise<void> => {
   const { accountId, permissions } = principal
   const waiting = found(await findPendingSeparation(tx, principal.workspace))
   const separation = found(await lockSeparation(tx, { id: waiting.id }))
@@ -327,6 +327,6 @@ export const applyDueSeparations = sweepOf(
       await lockAccounts(tx, { exclusive: [accountId] })
       const separation = await lockSeparation(tx, { id })
       if (separation?.outcome === null && separation.effectiveAt <= tx.at)
-        await settle(tx, config, { accountId: null, origin: null, way: 'timer' }, separation)
+        await endIfConfirmedOrDue(tx, config, { accountId: null, origin: null, way: 'timer' }, separation)
     }),
 )

@@ -157,7 +157,7 @@ export const proveRevocation = (
 const shareGrant = selectRow('grants.share_of_account', grants, ['id', 'accountId', 'workspaceId'], { lock: 'share' })
 
 /** Only the owning account can create a mandate. Workspaces and grants of others return the same 404 as missing ones. */
-const requireScope = async (tx: Tx, terms: MandateTerms, accountId: Uuid, at: Date): Promise<WorkspaceRecord> => {
+const requireOwnWorkspaceAndGrant = async (tx: Tx, terms: MandateTerms, accountId: Uuid, at: Date): Promise<WorkspaceRecord> => {
   const workspaceId = terms.workspaceId ?? (await findPersonalWorkspaceId(tx, accountId))
   const workspace = await first(tx, lockWorkspaceShared, { id: workspaceId })
   if (workspace?.owningAccountId !== accountId) throw notFound('terms.workspace_id')
@@ -173,10 +173,10 @@ const requireScope = async (tx: Tx, terms: MandateTerms, accountId: Uuid, at: Da
 
 const readFrozen = statement('mandates.frozen_linker')`select ${grantIsFrozen('g')} as frozen from grants g where g.id = $1`
 
-const noNonce = (message: string) => new Refusal('invalid_signature', { message, details: { field: 'nonce' } })
+const wrongNonce = (message: string) => new Refusal('invalid_signature', { message, details: { field: 'nonce' } })
 
 /** The same nonce, terms and wallet return the same mandate, for a caller that lost the answer. */
-const repeat = (mandate: MandateRecord, input: CreateMandate, proof: MandateProof): MandateRecord => {
+const requireSameRequest = (mandate: MandateRecord, input: CreateMandate, proof: MandateProof): MandateRecord => {
   const same = mandate.termsDigest === proof.digest && parseWalletName(mandate.signer)?.address === input.address.toLowerCase()
   if (!same) throw conflict('This nonce was used for other terms.', 'nonce')
   if (proof.signer !== mandate.signer)
@@ -198,7 +198,7 @@ const lockSigner = async (tx: Tx, signer: string, terms: MandateTerms): Promise<
 }
 
 /** Locks the nonce's row, so that the second of two concurrent requests waits, and then finds the first one's mandate. */
-const create = async (
+const createOrReplay = async (
   tx: Tx,
   origin: RequestOrigin,
   input: CreateMandate,
@@ -210,13 +210,13 @@ const create = async (
   const issued = await lockNonce(tx, { nonce, purpose: 'mandate' })
   const { at } = tx
   const existing = await findMandateByNonce(tx, nonce)
-  if (existing) return { mandate: repeat(existing, input, proof), replayed: true }
+  if (existing) return { mandate: requireSameRequest(existing, input, proof), replayed: true }
   const problems = termContradictions(terms, at)
   if (problems.length > 0) throw invalidFields(...problems)
-  if (!issued) throw noNonce('The nonce is not one from POST /v1/intent-mandates/prepare.')
+  if (!issued) throw wrongNonce('The nonce is not one from POST /v1/intent-mandates/prepare.')
   if (issued.boundTo !== nonceBinding(address, digest))
     throw conflict('This nonce is for other terms or another wallet.', 'nonce')
-  if (issued.expiresAt <= at) throw noNonce('The nonce has expired: prepare the mandate again.')
+  if (issued.expiresAt <= at) throw wrongNonce('The nonce has expired: prepare the mandate again.')
   if (message === null || signer === null)
     throw wrongSignature(recovered, withHint('The signature is not by this wallet over these terms.', input.signature))
   const identity = await findIdentity(tx, walletKey(signer))
@@ -227,7 +227,7 @@ const create = async (
   const [linker] = await tx.query<{ frozen: boolean }>(readFrozen, [identity.linkedByGrantId])
   if (linker?.frozen) throw new Refusal('grant_frozen')
   const accountId = account.id
-  const { id: workspaceId, balanceAccountId } = await requireScope(tx, terms, accountId, at)
+  const { id: workspaceId, balanceAccountId } = await requireOwnWorkspaceAndGrant(tx, terms, accountId, at)
   // Must succeed from here on.
   await consumeNonce(tx, nonce, at)
   const row: MandateRow = {
@@ -249,8 +249,8 @@ const create = async (
 }
 
 /** Requires only a signature, whose wallet identifies the account. Refusals commit their audit rows and do not use the nonce. */
-export const createMandate: typeof create = (tx, origin, input, proof) =>
-  create(tx, origin, input, proof).catch((error: unknown) => {
+export const createMandate: typeof createOrReplay = (tx, origin, input, proof) =>
+  createOrReplay(tx, origin, input, proof).catch((error: unknown) => {
     if (!(error instanceof Refusal) || error.code === 'invalid_request') throw error
     audit(tx, { accountId: null, origin, way: 'signature' }, 'mandate.refused', {
       after: { reason: error.code, message: error.message, address: input.address, terms_digest: proof.digest },

@@ -13,10 +13,11 @@ import { type PaymentList, readPaymentList } from '../../lib/payment-list.ts'
 import { textOfFile, workbookProblem } from '../../lib/table-file.ts'
 import { readZones } from '../workspaces/queries.ts'
 import { cancelBatch } from './approvals/end.ts'
-import { wholeBatch } from './batch/again.ts'
+import { readCompleteBatch } from './batch/again.ts'
 import { type BatchRecord, batchList, changedBatches, findBatch, linesOf, presentBatch, presentLines } from './batch/queries.ts'
 import {
   type BatchEntry,
+  type CompleteBatch,
   CreatePaymentBatch,
   CreatePaymentBatchQuery,
   ListPaymentBatches,
@@ -25,7 +26,6 @@ import {
   PaymentBatch,
   PaymentBatchLines,
   PaymentBatchPreview,
-  type WholeBatch,
 } from './batch/schema.ts'
 import { submitBatch } from './create/payment-batch.ts'
 import { presentRow, resultColumns } from './present.ts'
@@ -53,7 +53,7 @@ declare module 'fastify' {
 }
 
 /** Fields of the whole batch. With a CSV body, they are query parameters. */
-const ofWholeList = ['name', 'execute_at', 'duplicates_intended'] as const
+const batchFields = ['name', 'execute_at', 'duplicates_intended'] as const
 
 const csvTypes = ['text/csv', 'application/csv', 'application/vnd.ms-excel']
 const workbookType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
@@ -61,7 +61,7 @@ const workbookType = 'application/vnd.openxmlformats-officedocument.spreadsheetm
 const charsetOf = (contentType: string | undefined): string | undefined =>
   /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType ?? '')?.[1]
 
-const listOf = (bytes: Buffer, contentType: string | undefined, currency: string): PaymentList => {
+const parseCsv = (bytes: Buffer, contentType: string | undefined, currency: string): PaymentList => {
   const text = textOfFile(bytes, charsetOf(contentType))
   if (typeof text !== 'string') throw invalidFields({ path: 'body', message: text.problem })
   const list = readPaymentList(text, { maxItems, currency })
@@ -73,9 +73,9 @@ const listOf = (bytes: Buffer, contentType: string | undefined, currency: string
 const readCsvBodies = (scope: App, currency: string): void => {
   scope.decorateRequest('paymentList', null)
   scope.addContentTypeParser(csvTypes, { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
-    const list = listOf(bytes, request.headers['content-type'], currency)
-    const query = request.query as Partial<Record<(typeof ofWholeList)[number], unknown>>
-    const { duplicates_intended: meant, ...others } = Object.fromEntries(ofWholeList.map((name) => [name, query[name]]))
+    const list = parseCsv(bytes, request.headers['content-type'], currency)
+    const query = request.query as Partial<Record<(typeof batchFields)[number], unknown>>
+    const { duplicates_intended: meant, ...others } = Object.fromEntries(batchFields.map((name) => [name, query[name]]))
     const body = { items: list.items, ...others, ...(meant !== undefined && { duplicates_intended: meant === 'true' }) }
     request.paymentList = list
     request.rawBody = JSON.stringify(body)
@@ -86,17 +86,17 @@ const readCsvBodies = (scope: App, currency: string): void => {
   })
 }
 
-const withCellFaults = (input: WholeBatch, list: PaymentList | null): WholeBatch => {
+const withCsvFaults = (input: CompleteBatch, list: PaymentList | null): CompleteBatch => {
   if (!list || list.faults.size === 0) return input
   const items = input.items.map((entry, index): BatchEntry => {
-    const own = list.faults.get(index)
-    if (!own) return entry
-    if (own.some(({ path }) => path === 'row')) return { faults: own, to: null }
-    const said = new Set(own.flatMap(({ path }) => (path === 'amount' ? [path, 'amount_minor'] : [path])))
-    const others = 'faults' in entry ? entry.faults.filter(({ path }) => !said.has(path)) : []
+    const cellFaults = list.faults.get(index)
+    if (!cellFaults) return entry
+    if (cellFaults.some(({ path }) => path === 'row')) return { faults: cellFaults, to: null }
+    const namedPaths = new Set(cellFaults.flatMap(({ path }) => (path === 'amount' ? [path, 'amount_minor'] : [path])))
+    const others = 'faults' in entry ? entry.faults.filter(({ path }) => !namedPaths.has(path)) : []
     const to = 'faults' in entry ? entry.to : entry.item
     // Without its bank, an account would be taken for a phone.
-    return { faults: [...own, ...others], to: own.some(({ path }) => path.startsWith('bank_')) ? null : to }
+    return { faults: [...cellFaults, ...others], to: cellFaults.some(({ path }) => path.startsWith('bank_')) ? null : to }
   })
   return { ...input, items }
 }
@@ -120,14 +120,14 @@ const registerCreate = (app: App, deps: Deps): void => {
     bodyLimit: maxBatchBytes,
     handler: async (request, reply) => {
       const { paymentList: list, query } = request
-      for (const path of ofWholeList)
+      for (const path of batchFields)
         if (!list && query[path] !== undefined)
           throw invalidFields({ path, message: 'belongs into the body of a request in JSON' })
       const dryRun = query.dry_run === 'true'
       const write = recordRequestOf(request)
       const { answer, replayed } = await submitBatch(deps.batchQueue, deps.refusals, {
         principal: request.principal,
-        input: withCellFaults(await wholeBatch(deps.db, request.principal, request.body), list),
+        input: withCsvFaults(await readCompleteBatch(deps.db, request.principal, request.body), list),
         rows: list?.rows ?? null,
         ignored: list?.ignored ?? [],
         dryRun,

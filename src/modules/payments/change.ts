@@ -45,20 +45,20 @@ export type ChangeOptions = {
   inputs?: string | undefined
 }
 
-export type Changing = { payment: PaymentRecord; change: PaymentChange; options: ChangeOptions }
+export type PendingChange = { payment: PaymentRecord; change: PaymentChange; options: ChangeOptions }
 
-const changed = ({ payment, change }: Changing, at: Date): PaymentRecord => {
+const afterChange = ({ payment, change }: PendingChange, at: Date): PaymentRecord => {
   const status = change.status ?? payment.status
   if (status !== payment.status) requireMove('payment', payment.status, status)
   return { ...payment, ...change, ...(status !== 'processing' && { dispatchDueAt: null }), updatedAt: at }
 }
 
 /** Null for a scheduled payment, and for one pending approval: the approval publishes its own event. */
-const eventOfStatus = ({ status }: PaymentRecord) =>
+const statusEvent = ({ status }: PaymentRecord) =>
   status === 'scheduled' || status === 'pending_approval' ? null : (`payment.${status}` as const)
 
 const eventOf = (after: PaymentRecord, { type }: ChangeOptions): NewEvent[] => {
-  const named = type === undefined ? eventOfStatus(after) : type
+  const named = type === undefined ? statusEvent(after) : type
   const { accountId, workspaceId } = after
   if (named === null) return []
   const data = after.snapshot.due_decision ? presentListed(after) : presentPayment(after)
@@ -78,16 +78,16 @@ const isEnded = (status: PaymentRecord['status']): boolean =>
  */
 export const writeChanges = async (
   tx: Tx,
-  changing: readonly Changing[],
+  changing: readonly PendingChange[],
   balances: readonly NewEvent[] = [],
 ): Promise<PaymentRecord[]> => {
   const { at } = tx
-  const pairs = changing.map((each) => ({ ...each, after: changed(each, at) }))
+  const pairs = changing.map((each) => ({ ...each, after: afterChange(each, at) }))
   const events = await mapInChunks(pairs, ({ after, options }) => eventOf(after, options))
   const rows = pairs.map(({ after }) => after)
   await byChunks(rows, (chunk) => tx.defer(updateRows(tx, payments, [...changeable, 'updatedAt'], chunk)))
   await mapInChunks(pairs, ({ payment, after, options }) =>
-    audit(tx, options.actor, options.action ?? eventOfStatus(after) ?? 'payment.create', {
+    audit(tx, options.actor, options.action ?? statusEvent(after) ?? 'payment.create', {
       workspaceId: after.workspaceId,
       subject: after.id,
       before: { status: payment.status },
@@ -118,7 +118,7 @@ export type Release = { to: ReleasedPaymentStatus; actor: Actor; failure?: Failu
 /** `succeeded` posts the hold, because the money has left. Any other end releases the hold and the used limits. */
 export type PaymentEnd = { payment: PaymentRecord } & (Release | { to: 'succeeded'; actor: Actor; receipt: string | null })
 
-const changeOf = (end: PaymentEnd, at: Date): Changing => {
+const changeOf = (end: PaymentEnd, at: Date): PendingChange => {
   const { payment, actor } = end
   if (end.to === 'succeeded') {
     const { receipt } = end

@@ -5,7 +5,7 @@ import type { RecordAnswer } from '../../queue/record-keys.ts'
 import type { Answered, WriteRequest } from '../../queue/write-path.ts'
 import type { Parts } from '../parts.ts'
 import type { Push } from '../push/send.ts'
-import type { WholeBatch } from './batch/schema.ts'
+import type { CompleteBatch } from './batch/schema.ts'
 import type { PaymentRecord } from './queries.ts'
 import type { CreatePayment } from './schema.ts'
 
@@ -23,7 +23,7 @@ export type CreatedPayment = Answered<RecordAnswer & { status?: PaymentRecord['s
 
 export type BatchRequest = WriteRequest<Principal> & {
   principal: Principal
-  input: WholeBatch
+  input: CompleteBatch
   /** Spreadsheet row of each item; null for a JSON batch. */
   rows: readonly number[] | null
   /** Titles of ignored CSV columns. */

@@ -40,7 +40,7 @@ export const createRequestLog = (deps: { db: Db; clock: Clock; logger: Logger })
       } else deps.logger.warn({ requests: rows.length, ...describeError(error) }, 'requests are missing from the request log')
     }
   }
-  const write = async (): Promise<void> => {
+  const writeWaiting = async (): Promise<void> => {
     clearTimeout(timer)
     timer = undefined
     const rows = waiting
@@ -52,7 +52,7 @@ export const createRequestLog = (deps: { db: Db; clock: Clock; logger: Logger })
     }
   }
   const flush = () => {
-    writing = writing.then(write)
+    writing = writing.then(writeWaiting)
     return writing
   }
   return {
@@ -73,7 +73,7 @@ const removal = prepareRemoval('request_log.prune', requestLog.id, requestLog.at
 /** Maximum number of requests kept per account. Only the newest are kept. */
 const maxOfAccount = 10_000
 
-const trim = statement('request_log.trim')`
+const trimAccounts = statement('request_log.trim')`
   with cut as (
      select account_id, (select newer.id from request_log newer where newer.account_id = r.account_id order by newer.account_id desc, newer.id desc offset $1 limit 1) as id
      from request_log r group by account_id having count(*) > $1)
@@ -81,5 +81,5 @@ const trim = statement('request_log.trim')`
 
 export const pruneRequestLog = async (db: Db, before: Date): Promise<void> => {
   await prune(db, { removal, before })
-  await db.query(trim, [maxOfAccount])
+  await db.query(trimAccounts, [maxOfAccount])
 }

@@ -25,7 +25,7 @@ import { type PolicyTerms, policyTerms } from '../policies/rules.ts'
 import { boundGrantOf } from '../policies/service.ts'
 import type { Simulate } from './schema.ts'
 
-const entry = (kind: 'capability' | 'rail', name: string, rule: string): TraceEntry => ({
+const denyingEntry = (kind: 'capability' | 'rail', name: string, rule: string): TraceEntry => ({
   source: { kind, id: null, name },
   rule,
   outcome: 'deny',
@@ -45,21 +45,21 @@ const refusalsOf = (...checks: (() => void)[]): Refusal[] =>
   })
 
 /** The trace entries of a refusal for a reason other than a rule. */
-const entriesOf = (
+const denyingEntriesOf = (
   { code, details }: Refusal,
   { beneficiary, holder }: PaymentContext,
   principal: Principal,
   { available, amountMinor, feeMinor }: { available: Minor; amountMinor: Minor; feeMinor: Minor },
 ): TraceEntry[] => {
   const fields = details?.fields as { path: string }[] | undefined
-  if (fields) return fields.map(({ path }) => entry('rail', beneficiary.rail, path))
-  if (code === 'provider_not_configured') return [entry('rail', beneficiary.rail, code)]
+  if (fields) return fields.map(({ path }) => denyingEntry('rail', beneficiary.rail, path))
+  if (code === 'provider_not_configured') return [denyingEntry('rail', beneficiary.rail, code)]
   if (code === 'insufficient_funds') {
     const limit = maySeeBalance(principal) && { limitMinor: available }
-    return [{ ...entry('capability', 'balance', 'available_balance'), ...limit, requestedMinor: amountMinor + feeMinor }]
+    return [{ ...denyingEntry('capability', 'balance', 'available_balance'), ...limit, requestedMinor: amountMinor + feeMinor }]
   }
   // The engine adds its own entry if payments are disabled for the account that holds the balance.
-  return code === 'capability_disabled' && !holder.paymentsEnabled ? [] : [entry('capability', 'payments', code)]
+  return code === 'capability_disabled' && !holder.paymentsEnabled ? [] : [denyingEntry('capability', 'payments', code)]
 }
 
 /** `refusal`: the error that the payment would get; null if none. */
@@ -91,7 +91,7 @@ const withPolicy = (state: LockedState, workspaceId: Uuid, { usage, ...rules }: 
     .set(usageKey(rules.id, 'month', month), usage.monthMinor),
 })
 
-type Asked = Pick<DecisionRequest, 'mandateSignature'> & {
+type SimulationInput = Pick<DecisionRequest, 'mandateSignature'> & {
   input: Simulate
   proposed: PolicyRules | null
   periods: Periods
@@ -102,11 +102,11 @@ const decideNow = async (
   db: Db,
   deployment: Deployment,
   principal: Principal,
-  { input, proposed, mandateSignature, periods, at }: Asked,
+  { input, proposed, mandateSignature, periods, at }: SimulationInput,
 ): Promise<Simulated> => {
   const { beneficiary_id: beneficiaryId, amount_minor: amountMinor } = input
   const { id: workspaceId, balanceAccountId } = principal.workspace
-  const [read, past, { availableMinor: available }, repeats, mandate] = await Promise.all([
+  const [read, past, { availableMinor: available }, duplicateOf, mandate] = await Promise.all([
     readState(db, {
       payments: [paidTo({ principal, input })],
       grantIds: principal.grant?.lineage ?? [],
@@ -121,28 +121,28 @@ const decideNow = async (
   ])
   if (read.beneficiaries.get(beneficiaryId)?.workspaceId !== workspaceId) throw notFound('beneficiary_id')
   if (mandate === undefined) throw notFound('mandate_id')
-  if (repeats === undefined) throw notFound('duplicate_of')
+  if (duplicateOf === undefined) throw notFound('duplicate_of')
   const { rails, config } = deployment
   const currency = config.CURRENCY
   const state = proposed ? withPolicy(read, workspaceId, proposed, periods) : read
   const request = { principal, input, mandate, mandateSignature, past: only(past) }
   const { context, evaluation } = prepareEvaluation(state, request, at, deployment)
   const decision = evaluate(evaluation)
-  const before = refusalsOf(
+  const earlyRefusals = refusalsOf(
     () => checkCaller(principal),
     () => checkPreconditions(context, principal),
     () => checkRailRules(evaluation.payment, context, rails, currency),
   )
   const feeMinor = feeOf(config.FEES, context.beneficiary.rail, amountMinor)
   const funds = { available, amountMinor, feeMinor }
-  const after = input.execute_at ? [] : refusalsOf(() => checkBalance(principal, funds, currency))
+  const balanceRefusals = input.execute_at ? [] : refusalsOf(() => checkBalance(principal, funds, currency))
   const { earlier } = request.past
   const denial = decision.outcome === 'deny' ? [denialOf(decision, { earlier, batchItem: undefined, currency })] : []
-  const [refusal = null] = [...before, ...denial, ...after]
-  const stops = [...before, ...after]
-  if (stops.length === 0) return { decision, refusal, feeMinor }
+  const [refusal = null] = [...earlyRefusals, ...denial, ...balanceRefusals]
+  const refusals = [...earlyRefusals, ...balanceRefusals]
+  if (refusals.length === 0) return { decision, refusal, feeMinor }
   const { remedy: _, ...rest } = decision
-  const entries = stops.flatMap((stop) => entriesOf(stop, context, principal, funds))
+  const entries = refusals.flatMap((each) => denyingEntriesOf(each, context, principal, funds))
   const failed = entries.map((each) => ({ ...each, decisive: true }))
   return { decision: { ...rest, outcome: 'deny', trace: [...failed, ...decision.trace] }, refusal, feeMinor }
 }
@@ -159,9 +159,9 @@ export const simulate = async (
   principal: Principal,
   input: Simulate,
 ): Promise<Simulated> => {
-  const asking = { workspaceId: principal.workspace.id, requester: principal.originGrantId }
-  const mandateSignature = await checkMandateSignature(deps, input.mandate_id, asking)
-  const decide = (db: Db, asked: Pick<Asked, 'proposed' | 'at'>) =>
+  const mandateScope = { workspaceId: principal.workspace.id, requester: principal.originGrantId }
+  const mandateSignature = await checkMandateSignature(deps, input.mandate_id, mandateScope)
+  const decide = (db: Db, asked: Pick<SimulationInput, 'proposed' | 'at'>) =>
     decideNow(db, deps, principal, { input, mandateSignature, periods: duePeriods(principal, input, asked.at), ...asked })
   const { policy } = input
   if (!policy) return decide(deps.db, { proposed: null, at: deps.clock.now() })

@@ -18,12 +18,12 @@ import { presentWarning } from '../../policies/present.ts'
 import { itemsOf } from '../batch/queries.ts'
 import { paymentsThatMayBePaidTwice } from '../lost-writes.ts'
 import { decisionOf } from '../present.ts'
-import { type ApprovalRecord, counts, currentDecisions, deciders, storedFacts } from './queries.ts'
+import { type ApprovalRecord, currentDecisions, deciders, decisionCounts, storedFacts } from './queries.ts'
 import type { Approval } from './schema.ts'
 
 type History = { paymentsCount: number; lastPaidAt: Date | null; lastPaid: Minor[] }
 /** Paid payments to the same payee under any name; at a paybill, to the same account. `without`: payments to exclude. */
-const paidTo = prepareText<History>()(
+const paymentsToPayee = prepareText<History>()(
   'approvals.paid_to_payee',
   { payee_id: 'uuid', rail: 'text', account_reference: 'text', without: 'uuid[]' },
   `select paid.*,
@@ -47,7 +47,7 @@ const readHistories = async (db: Db, records: readonly ApprovalRecord[]): Promis
     const alike = [first, ...others]
     const { payeeId, rail, accountReference } = first.payment
     const without = alike.map(({ payment }) => payment.id)
-    const [history] = await db.run(paidTo, { payee_id: payeeId, rail, account_reference: accountReference, without })
+    const [history] = await db.run(paymentsToPayee, { payee_id: payeeId, rail, account_reference: accountReference, without })
     return alike.map(({ approval }) => [approval.id, history] as const)
   })
   return new Map((await Promise.all(groups)).flat())
@@ -87,18 +87,18 @@ const merged = (facts: readonly Fact[]): Fact[] =>
     return first ? [{ ...first, count: own.reduce((sum, { count }) => sum + count, 0) }] : []
   })
 
-type ContextParts = Pick<Parts, 'clock' | 'db' | 'rails'>
+type ContextDeps = Pick<Parts, 'clock' | 'db' | 'rails'>
 
 /**
  * Accounts that may still decide, by the rules of `decide`. Excluded: accounts whose decision counts, the initiator under
  * separation of duties and, if two people are required, an account too new for a policy that applied to the request.
  */
-const eligibleAmong = (record: ApprovalRecord, mayDecide: readonly RowOf<typeof deciders>[], now: Date): Uuid[] => {
+const eligibleApprovers = (record: ApprovalRecord, mayDecide: readonly RowOf<typeof deciders>[], now: Date): Uuid[] => {
   const { approval, payment } = record
   const { policyVersions: applied } = approval
   const excluded = new Set([
     ...currentDecisions(record)
-      .filter((decision) => counts(record, decision))
+      .filter((decision) => decisionCounts(record, decision))
       .map(({ accountId }) => accountId),
     ...(approval.separationOfDuties ? [payment.initiatorAccountId] : []),
   ])
@@ -112,11 +112,14 @@ const eligibleAmong = (record: ApprovalRecord, mayDecide: readonly RowOf<typeof 
     .filter((id) => !excluded.has(id) && (record.onlyApprovers?.includes(id) ?? true))
 }
 
-export const readEligible = async (db: Database, clock: Clock, record: ApprovalRecord): Promise<Uuid[]> =>
-  eligibleAmong(record, await db.run(deciders, { workspaceId: record.payment.workspaceId }), clock.now())
+export const readEligibleApprovers = async (db: Database, clock: Clock, record: ApprovalRecord): Promise<Uuid[]> =>
+  eligibleApprovers(record, await db.run(deciders, { workspaceId: record.payment.workspaceId }), clock.now())
 
 /** By approval, the number of payments that might be paid twice after a loss of writes. Sending applies the same rule. */
-const countLost = async ({ db, rails, clock }: ContextParts, records: readonly ApprovalRecord[]): Promise<Map<Uuid, number>> => {
+const countPossiblyPaidTwice = async (
+  { db, rails, clock }: ContextDeps,
+  records: readonly ApprovalRecord[],
+): Promise<Map<Uuid, number>> => {
   const older = records.filter(({ approval, olderThanLoss }) => olderThanLoss && approval.status === 'pending')
   if (older.length === 0) return new Map()
   const batchIds = older.flatMap(({ approval }) => approval.batchId ?? [])
@@ -135,33 +138,33 @@ const unheldMinor = ({ batch, payment }: ApprovalRecord): Minor =>
       ? batch.totalMinor + (batch.feesMinor ?? 0n)
       : payment.amountMinor + (payment.feeMinor ?? 0n)
 
-type Now = { names?: readonly Fact[] | undefined; lost?: number; typicalMinor?: Minor | null }
+type FactUpdates = { names?: readonly Fact[] | undefined; lost?: number; typicalMinor?: Minor | null }
 
 /** The facts of the text, updated with name checks, losses of writes and usual amounts that became known later. */
-const factsNow = (record: ApprovalRecord, { names, lost = 0, typicalMinor = null }: Now): Fact[] => {
+const currentFacts = (record: ApprovalRecord, { names, lost = 0, typicalMinor = null }: FactUpdates): Fact[] => {
   const stored = storedFacts(record)
   const { approval, payment } = record
   if (approval.status !== 'pending') return stored
   const known = names ? withNames(stored, names) : stored
   const unusual = approval.batchId === null ? unusualAmount(payment.amountMinor, typicalMinor) : []
   const about = { beneficiary: approval.beneficiaryName, amount_minor: formatMinor(payment.amountMinor) }
-  const far = factsOfWarnings(unusual.map(presentWarning), about)
+  const unusualFacts = factsOfWarnings(unusual.map(presentWarning), about)
   return inOrder([
     ...(lost > 0 ? [lostFact(lost)] : []),
     ...known,
-    ...(known.some(({ type }) => type === 'unusual_amount') ? [] : far),
+    ...(known.some(({ type }) => type === 'unusual_amount') ? [] : unusualFacts),
   ])
 }
 
 /** The facts as shown to the holder of an approval link. */
-export const readFacts = async (deps: ContextParts, record: ApprovalRecord): Promise<Fact[]> => {
-  const [names, lost] = await Promise.all([namesOfBatches(deps.db, [record]), countLost(deps, [record])])
+export const readFacts = async (deps: ContextDeps, record: ApprovalRecord): Promise<Fact[]> => {
+  const [names, lost] = await Promise.all([namesOfBatches(deps.db, [record]), countPossiblyPaidTwice(deps, [record])])
   const { id, batchId } = record.approval
-  return factsNow(record, { names: names.get(batchId ?? id), lost: lost.get(id) ?? 0 })
+  return currentFacts(record, { names: names.get(batchId ?? id), lost: lost.get(id) ?? 0 })
 }
 
 /** Warnings that an approver should read first. A batch's text already counts its unusual payments. */
-const cautionsOf = (
+const warningsOf = (
   { approval, payment, firstPayment }: ApprovalRecord,
   typicalMinor: Minor | null,
   mayHaveBeenSent: number,
@@ -169,17 +172,17 @@ const cautionsOf = (
   const lost = mayHaveBeenSent === 0 ? [] : [{ code: 'may_have_been_sent' as const, payments_count: mayHaveBeenSent }]
   if (approval.batchId !== null) return lost
   const decided = decisionOf(payment).warnings
-  const isSaid = decided.some(({ code }) => code === 'unusual_amount')
+  const isAlreadyWarned = decided.some(({ code }) => code === 'unusual_amount')
   return [
     ...lost,
     ...decided,
     ...(firstPayment ? [{ code: 'first_payment' as const }] : []),
-    ...(isSaid ? [] : unusualAmount(payment.amountMinor, typicalMinor).map(presentWarning)),
+    ...(isAlreadyWarned ? [] : unusualAmount(payment.amountMinor, typicalMinor).map(presentWarning)),
   ]
 }
 
 export const readContexts = async (
-  deps: ContextParts,
+  deps: ContextDeps,
   reader: Parameters<typeof maySeeBalance>[0] & { workspace: { id: Uuid } },
   records: readonly ApprovalRecord[],
 ): Promise<ReadonlyMap<Uuid, { context: ApprovalContext; facts: Fact[] }>> => {
@@ -190,7 +193,7 @@ export const readContexts = async (
     readHistories(db, records),
     db.run(deciders, { workspaceId: workspace.id }),
     maySeeBalance(reader) ? getBalance(db, workspace.balanceAccountId) : null,
-    countLost(deps, records),
+    countPossiblyPaidTwice(deps, records),
     namesOfBatches(db, records),
   ])
   const now = deps.clock.now()
@@ -209,11 +212,13 @@ export const readContexts = async (
               verification: presentVerification(record.beneficiary),
             }
           : null,
-      warnings: cautionsOf(record, typicalMinor, lost.get(id) ?? 0),
+      warnings: warningsOf(record, typicalMinor, lost.get(id) ?? 0),
       available_after_minor: balance && formatMinor(balance.availableMinor - unheldMinor(record)),
-      eligible_approvers: isPending ? eligibleAmong(record, mayDecide, now).map((account) => formatId('account', account)) : [],
+      eligible_approvers: isPending
+        ? eligibleApprovers(record, mayDecide, now).map((account) => formatId('account', account))
+        : [],
     }
-    return { context, facts: factsNow(record, { names: names.get(batchId ?? id), lost: lost.get(id) ?? 0, typicalMinor }) }
+    return { context, facts: currentFacts(record, { names: names.get(batchId ?? id), lost: lost.get(id) ?? 0, typicalMinor }) }
   }
   return new Map(records.map((record) => [record.approval.id, contextOf(record)]))
 }

@@ -27,24 +27,24 @@ import { moveBatch } from '../batch/change.ts'
 import { endPayments, startPayments } from '../change.ts'
 import { type ChainAnswers, holdsApprovals, readAuthority } from '../evaluation/authority.ts'
 import { countOnApproval } from '../recheck.ts'
-import { endApproval, endOfAuthority, endWhole, expireApproval, refreshed } from './end.ts'
-import { type ApprovalRecord, counts, currentDecisions, type LockedApproval, lockApproval } from './queries.ts'
+import { endApproval, endOfAuthority, endWithPayments, expireApproval, refreshed } from './end.ts'
+import { type ApprovalRecord, currentDecisions, decisionCounts, type LockedApproval, lockApproval } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
-import { messageFor, type PasskeySignature, type ProvenSigner, proofColumns, sharesOrigin, signingOf } from './signer.ts'
+import { messageFor, type PasskeySignature, type ProvenSigner, proofColumns, sharesOrigin, signerAuthorityOf } from './signer.ts'
 import { voidRefusedDecisions } from './void.ts'
 
-const proposedPayees = async (tx: Tx, { approval, beneficiary, payments }: LockedApproval): Promise<{ id: Uuid }[]> => {
+const unconfirmedBeneficiaries = async (tx: Tx, { approval, beneficiary, payments }: LockedApproval): Promise<{ id: Uuid }[]> => {
   if (approval.batchId === null) return beneficiary.confirmedAt ? [] : [beneficiary]
   const payees = await findBeneficiaries(tx, [...new Set(payments.map(({ beneficiaryId }) => beneficiaryId))])
   return payees.filter(({ confirmedAt }) => confirmedAt === null).sort((one, other) => (one.id < other.id ? -1 : 1))
 }
 
 /** The deciding account and its workspace, read after the locks. */
-type Giver = {
+type Decider = {
   accountId: Uuid
   actor: Actor
   /** The grant behind the account's credential or wallet. */
-  behind: Uuid | null
+  originGrantId: Uuid | null
   stop: Refusal | undefined
   zone: ZoneSchedule
   /** The decision's signature by wallet or passkey, or the problem of a passkey assertion. Null: decided by credential alone. */
@@ -52,31 +52,34 @@ type Giver = {
 }
 type Proof = ProvenSigner | PasskeySignature | null
 /** `message_digest`: digest of the text that the approver saw. */
-type Input = Pick<Decide, 'decision' | 'reason' | 'message_digest'>
+type DecisionInput = Pick<Decide, 'decision' | 'reason' | 'message_digest'>
 
 /** Account and time of the last decision, for an approver who decides too late. */
-const decidedBy = (record: LockedApproval): ErrorDetails => {
+const lastDecisionDetails = (record: LockedApproval): ErrorDetails => {
   const current = currentDecisions(record)
   const last = record.decisions.findLast((decision) => current.includes(decision))
   return last ? { decided_by: formatId('account', last.accountId), decided_at: isoTime(last.decidedAt) } : {}
 }
 
 /** While an approval is pending, an approver may reverse a decision, or repeat one that was voided or that lacks a signature. */
-const alreadyDecided = (
+const repeatedDecision = (
   record: LockedApproval,
-  choice: Input['decision'],
-  { accountId, proof }: Giver,
+  choice: DecisionInput['decision'],
+  { accountId, proof }: Decider,
 ): LockedApproval | undefined => {
   const { approval } = record
   const isPending = approval.status === 'pending'
   const own = currentDecisions(record).find((earlier) => earlier.accountId === accountId)
-  if (own && own.decision === choice) return isPending && proof && !counts(record, own) ? undefined : record
+  if (own && own.decision === choice) return isPending && proof && !decisionCounts(record, own) ? undefined : record
   if (own && !isPending)
-    throw conflict('You have already decided differently.', 'decided', { your_decision: own.decision, ...decidedBy(record) })
+    throw conflict('You have already decided differently.', 'decided', {
+      your_decision: own.decision,
+      ...lastDecisionDetails(record),
+    })
   if (isPending) return undefined
   throw conflict(`The approval is ${approval.status}.`, approval.status === 'expired' ? 'expired' : 'decided', {
     status: approval.status,
-    ...decidedBy(record),
+    ...lastDecisionDetails(record),
   })
 }
 
@@ -99,16 +102,16 @@ const approve = async (
   tx: Tx,
   actor: Actor,
   record: LockedApproval,
-  proposed: readonly { id: Uuid }[],
+  unconfirmed: readonly { id: Uuid }[],
 ): Promise<ApprovalRecord> => {
   const approved = await endApproval(tx, actor, record, 'approved')
   const { workspaceId, createdAt: requestedAt } = record.approval
-  for (const { id } of proposed) await confirmByApproval(tx, actor, { workspaceId, id, requestedAt })
+  for (const { id } of unconfirmed) await confirmByApproval(tx, actor, { workspaceId, id, requestedAt })
   return approved
 }
 
 const cancelUnrequested = async (tx: Tx, record: LockedApproval): Promise<never> => {
-  await endWhole(tx, endOfAuthority, record, 'cancelled')
+  await endWithPayments(tx, endOfAuthority, record, 'cancelled')
   const message = 'The approval is cancelled: its requester may no longer request this payment.'
   throw new CommitThenThrow(conflict(message, 'decided', { status: 'cancelled' }))
 }
@@ -117,36 +120,43 @@ const cancelUnrequested = async (tx: Tx, record: LockedApproval): Promise<never>
  * Starts the approved payments. A batch item that no longer passes fails alone. If a stop that can be lifted remains and no
  * payment can start, the approval stays pending and the decision is refused.
  */
-const release = async (tx: Tx, record: LockedApproval, { actor, zone }: Giver): Promise<ApprovalRecord> => {
+const startIfApproved = async (tx: Tx, record: LockedApproval, { actor, zone }: Decider): Promise<ApprovalRecord> => {
   const { approval, lineage, payment, payments } = record
   // A scheduled payment still waits until it is due: its limits, balance and approvals are checked only then.
   if (payment.status === 'scheduled') {
-    const [authorityOf, proposed] = await Promise.all([readAuthority(tx, [payment]), proposedPayees(tx, record)])
+    const [authorityOf, unconfirmed] = await Promise.all([readAuthority(tx, [payment]), unconfirmedBeneficiaries(tx, record)])
     const authority = authorityOf(payment.id)
     if (!authority.requested) return cancelUnrequested(tx, record)
-    return holdsApprovals(authority) ? approve(tx, actor, record, proposed) : record
+    return holdsApprovals(authority) ? approve(tx, actor, record, unconfirmed) : record
   }
-  const [obstacles, proposed] = await Promise.all([countOnApproval(tx, payments, { lineage, zone }), proposedPayees(tx, record)])
+  const [obstacles, unconfirmed] = await Promise.all([
+    countOnApproval(tx, payments, { lineage, zone }),
+    unconfirmedBeneficiaries(tx, record),
+  ])
   // One requester asked for all payments of an approval.
   if (obstacles[0]?.kind === 'unrequested') return cancelUnrequested(tx, record)
   if (obstacles[0]?.kind === 'unapproved') return record
   // The error discards the decision, which can be made again when the stop is lifted. Other items may then fail for good.
   const stop = obstacles.every((obstacle) => obstacle) && obstacles.find((obstacle) => obstacle?.kind === 'stopped')
   if (stop) throw stop.refusal
-  const approved = await approve(tx, actor, record, proposed)
-  const holding = payments.filter((_, index) => !obstacles[index])
+  const approved = await approve(tx, actor, record, unconfirmed)
+  const passing = payments.filter((_, index) => !obstacles[index])
   const ends = payments.flatMap((payment, index) => {
     const failure = obstacles[index]?.failure
     return failure ? [{ payment, to: 'failed' as const, actor, failure }] : []
   })
-  const started = await startPayments(tx, holding)
+  const started = await startPayments(tx, passing)
   // Before any item ends: only a batch that is processing ends with its last item.
   if (approval.batchId) await moveBatch(tx, actor, approval.batchId, 'processing')
   return refreshed(tx, { ...record, ...approved }, [...started, ...(await endPayments(tx, ends))])
 }
 
 /** Refuses a decision on an outdated text, because the approver must read the new one. */
-const requireSameText = ({ approval }: LockedApproval, { decision, message_digest: digest }: Input, proof: Proof): void => {
+const requireSameText = (
+  { approval }: LockedApproval,
+  { decision, message_digest: digest }: DecisionInput,
+  proof: Proof,
+): void => {
   const message = messageFor(approval, decision)
   const isSigned = proof === null || proof.message === message
   const isShown = digest === undefined || digest === createHash('sha256').update(message).digest('hex')
@@ -212,16 +222,16 @@ export const stopOf = ({
  * Records one decision. Each approver counts once, one rejection rejects, and the last required approval starts the payment. An
  * approval counts while the authority behind it lasts. An expiry found here is recorded despite the error.
  */
-const decide = async (tx: Tx, record: LockedApproval, input: Input, giver: Giver): Promise<ApprovalRecord> => {
+const decide = async (tx: Tx, record: LockedApproval, input: DecisionInput, decider: Decider): Promise<ApprovalRecord> => {
   const { at } = tx
-  const { accountId, actor, behind, stop, proof } = giver
+  const { accountId, actor, originGrantId, stop, proof } = decider
   const { decision: choice, reason = null } = input
-  if (await sharesOrigin(tx, record, behind)) throw new Refusal('separation_of_duties')
+  if (await sharesOrigin(tx, record, originGrantId)) throw new Refusal('separation_of_duties')
   if (choice === 'approve' && stop) throw stop
   await requireNamed(tx, record, accountId)
   if (proof && 'problem' in proof) return refuseProof(tx, record, actor, wrongPasskey(proof.problem))
-  const settled = alreadyDecided(record, choice, giver)
-  if (settled) return settled
+  const repeated = repeatedDecision(record, choice, decider)
+  if (repeated) return repeated
   if (record.approval.expiresAt <= at) {
     await expireApproval(tx, record)
     throw new CommitThenThrow(conflict('The approval has expired.', 'expired', { status: 'expired' }))
@@ -248,11 +258,11 @@ const decide = async (tx: Tx, record: LockedApproval, input: Input, giver: Giver
     after: { via: row.via, account: accountId },
   })
   const decided = { ...record, decisions: [...record.decisions, { ...row, voidedAt: null }] }
-  return choice === 'reject' ? endWhole(tx, actor, decided, 'rejected') : release(tx, decided, giver)
+  return choice === 'reject' ? endWithPayments(tx, actor, decided, 'rejected') : startIfApproved(tx, decided, decider)
 }
 
 /** Locks the approval and voids decisions by contract wallets whose chains refused them before the transaction. */
-const lockHeld = async (tx: Tx, answers: ChainAnswers, id: Uuid, workspaceId?: Uuid): Promise<LockedApproval> => {
+const lockAfterChainAnswers = async (tx: Tx, answers: ChainAnswers, id: Uuid, workspaceId?: Uuid): Promise<LockedApproval> => {
   const record = found(await lockApproval(tx, id, workspaceId))
   const isVoided = record.approval.status === 'pending' && (await voidRefusedDecisions(tx, answers))
   return isVoided ? found(await lockApproval(tx, id)) : record
@@ -265,9 +275,16 @@ export const decideByCredential = async (
   id: Uuid,
   { input, proof, answers }: { input: Decide; proof: PasskeySignature | { problem: string } | null; answers: ChainAnswers },
 ): Promise<ApprovalRecord> => {
-  const { accountId, originGrantId: behind, workspace } = principal
-  const record = await lockHeld(tx, answers, id, workspace.id)
-  return decide(tx, record, input, { accountId, actor: principal, behind, stop: stopOf(principal), proof, zone: workspace })
+  const { accountId, originGrantId, workspace } = principal
+  const record = await lockAfterChainAnswers(tx, answers, id, workspace.id)
+  return decide(tx, record, input, {
+    accountId,
+    actor: principal,
+    originGrantId,
+    stop: stopOf(principal),
+    proof,
+    zone: workspace,
+  })
 }
 
 export const decideBySignature = async (
@@ -281,8 +298,8 @@ export const decideBySignature = async (
     exclusive: [unlocked.payment.accountId, unlocked.balanceAccountId],
     shared: proven ? [proven.accountId] : [],
   })
-  const record = await lockHeld(tx, answers, unlocked.approval.id)
-  const signing = proven && (await signingOf(tx, record, proven))
+  const record = await lockAfterChainAnswers(tx, answers, unlocked.approval.id)
+  const signing = proven && (await signerAuthorityOf(tx, record, proven))
   if (!signing) {
     const recovered = proven?.signer ?? recoverSigner(messageFor(record.approval, input.decision), input.signature)
     const message = "The signature must be of this approval's text, by a linked wallet of a person who may decide it."
@@ -296,5 +313,5 @@ export const decideBySignature = async (
   const { accountId } = proven
   const stop = signing.stop ? new Refusal(signing.stop) : undefined
   const actor = { accountId, origin, way: 'signature' }
-  return decide(tx, record, input, { accountId, actor, behind: signing.linkedBy, stop, proof: proven, zone: signing })
+  return decide(tx, record, input, { accountId, actor, originGrantId: signing.linkedBy, stop, proof: proven, zone: signing })
 }

@@ -18,16 +18,16 @@ import { moveBatch } from '../batch/change.ts'
 import { type BatchRecord, findBatch, findBatches, readItemIds } from '../batch/queries.ts'
 import { endPayments, releasePayment } from '../change.ts'
 import { lockPaymentIn, lockPaymentsWithAccounts, type PaymentRecord } from '../queries.ts'
-import { type ApprovalRecord, approvalEvent, type LockedApproval, lockApproval, lockOnlyApproval } from './queries.ts'
+import { type ApprovalRecord, approvalEvent, type LockedApproval, lockApproval, lockApprovalRow } from './queries.ts'
 
-type WholeEnd = 'rejected' | 'expired' | 'cancelled'
+type UnapprovedEnd = 'rejected' | 'expired' | 'cancelled'
 
 /** Ends an approval: writes its status, event and audit row. The caller holds all locks and changes the payment. */
 export const endApproval = async (
   tx: Tx,
   actor: Actor,
   record: ApprovalRecord,
-  to: WholeEnd | 'approved',
+  to: UnapprovedEnd | 'approved',
 ): Promise<ApprovalRecord> => {
   const { at } = tx
   const approval = updateRow(tx, approvals, record.approval, { status: to, updatedAt: at, noticeDueAt: at })
@@ -42,10 +42,15 @@ const scheduledEnds = {
   rejected: { to: 'cancelled' },
   cancelled: { to: 'cancelled' },
   expired: { to: 'failed', failure: failure('approval_expired') },
-} as const satisfies Record<WholeEnd, { to: ReleasedPaymentStatus; failure?: Failure }>
+} as const satisfies Record<UnapprovedEnd, { to: ReleasedPaymentStatus; failure?: Failure }>
 
 /** Ends an approval with its batch and payments, whose holds and charges are released. The caller holds all locks. */
-export const endWhole = async (tx: Tx, actor: Actor, record: LockedApproval, to: WholeEnd): Promise<LockedApproval> => {
+export const endWithPayments = async (
+  tx: Tx,
+  actor: Actor,
+  record: LockedApproval,
+  to: UnapprovedEnd,
+): Promise<LockedApproval> => {
   const { approval } = record
   const endOf = ({ status }: PaymentRecord) => (status === 'scheduled' ? scheduledEnds[to] : { to })
   const ends = record.payments.map((payment) => ({ payment, actor, ...endOf(payment) }))
@@ -63,7 +68,7 @@ export const refreshed = async (tx: Tx, record: LockedApproval, payments: Paymen
 })
 
 export const cancelApproval = async (tx: Tx, actor: Actor, { approvalId }: PaymentRecord): Promise<void> => {
-  const record = approvalId && (await lockOnlyApproval(tx, approvalId))
+  const record = approvalId && (await lockApprovalRow(tx, approvalId))
   if (record && record.approval.status === 'pending') await endApproval(tx, actor, record, 'cancelled')
 }
 
@@ -71,7 +76,7 @@ export const cancelApproval = async (tx: Tx, actor: Actor, { approvalId }: Payme
 export const endOfAuthority: Actor = { accountId: null, origin: null, way: 'end_of_authority' }
 
 export const expireApproval = (tx: Tx, record: LockedApproval): Promise<LockedApproval> =>
-  endWhole(tx, { accountId: null, origin: null, way: 'timer' }, record, 'expired')
+  endWithPayments(tx, { accountId: null, origin: null, way: 'timer' }, record, 'expired')
 
 export const expireApprovals = sweepOf(
   'approvals.expire',
@@ -93,9 +98,9 @@ export const expireApprovals = sweepOf(
 
 const findGrant = selectRow('payments.asking_grant', grants, ['id'], { connection: 'coalesced' })
 
-const requireOwn = async (tx: Tx, { grant }: Principal, asking: Uuid | null): Promise<void> => {
-  if (!grant || grant.id === asking) return
-  if (asking !== null && (await findGrant(tx, { id: asking }))?.ancestorIds.includes(grant.id)) return
+const requireOwnLineage = async (tx: Tx, { grant }: Principal, requestingGrantId: Uuid | null): Promise<void> => {
+  if (!grant || grant.id === requestingGrantId) return
+  if (requestingGrantId !== null && (await findGrant(tx, { id: requestingGrantId }))?.ancestorIds.includes(grant.id)) return
   throw new Refusal('forbidden', {
     message: 'An API key or an agent cancels only payments that it, or a key or agent below it, has initiated.',
   })
@@ -104,7 +109,7 @@ const requireOwn = async (tx: Tx, { grant }: Principal, asking: Uuid | null): Pr
 /** Cancels a payment that is scheduled or pending approval. A second call returns the same result. */
 export const cancelPayment = async (tx: Tx, principal: Principal, id: Uuid): Promise<PaymentRecord> => {
   const payment = found(await lockPaymentIn(tx, principal.workspace.id, id))
-  await requireOwn(tx, principal, payment.grantId)
+  await requireOwnLineage(tx, principal, payment.grantId)
   if (payment.status === 'cancelled') return payment
   if (payment.batchId && isWaiting(payment.status))
     throw conflict('This payment is an item of a batch, which is approved and cancelled as a whole.', 'status', {
@@ -125,11 +130,11 @@ export const cancelBatch = async (tx: Tx, principal: Principal, id: Uuid): Promi
   const approval = approvalId && (await lockApproval(tx, approvalId))
   const payments = approval ? approval.payments : await lockPaymentsWithAccounts(tx, await readItemIds(tx, id))
   const { batch } = await read()
-  await requireOwn(tx, principal, batch.grantId)
+  await requireOwnLineage(tx, principal, batch.grantId)
   if (batch.status === 'cancelled') return read()
   if (!isWaiting(batch.status))
     throw conflict(`A batch that is ${batch.status} cannot be cancelled.`, 'status', { status: batch.status })
-  if (approval && approval.approval.status === 'pending') await endWhole(tx, principal, approval, 'cancelled')
+  if (approval && approval.approval.status === 'pending') await endWithPayments(tx, principal, approval, 'cancelled')
   else {
     // The batch only waits until it is due: it needs no approval, or already has one.
     const ends = payments.map((payment) => ({ payment, to: 'cancelled' as const, actor: principal }))

@@ -68,17 +68,17 @@ export type ReportedName = {
 const labels = {
   renewed: 'Text updated at: ',
   name: 'Registered name: ',
-  differing: 'Payees with a different registered name: ',
-  checking: 'Registered names being checked: ',
+  mismatches: 'Payees with a different registered name: ',
+  beingChecked: 'Registered names being checked: ',
 }
 /** Texts from 0.3.0 and earlier keep their labels, so that a process of such a release can still renew them. */
 const earlierLabels: typeof labels = {
   renewed: 'Text made again: ',
   name: 'Name at the rail: ',
-  differing: "Payees whose name differs from the rail's: ",
-  checking: 'Names at the rail being checked: ',
+  mismatches: "Payees whose name differs from the rail's: ",
+  beingChecked: 'Names at the rail being checked: ',
 }
-export const checkingLabels = [labels.checking, earlierLabels.checking] as const
+export const checkingLabels = [labels.beingChecked, earlierLabels.beingChecked] as const
 const warningLabel = 'Warning: '
 
 const payerLines = {
@@ -87,7 +87,7 @@ const payerLines = {
 }
 
 const labelsOf = (lines: readonly string[]): typeof labels =>
-  lines.some((line) => line.startsWith(earlierLabels.name) || line.startsWith(earlierLabels.differing)) ? earlierLabels : labels
+  lines.some((line) => line.startsWith(earlierLabels.name) || line.startsWith(earlierLabels.mismatches)) ? earlierLabels : labels
 
 /** Payments go to a number, so an approver must see which name is registered for it. */
 export const registeredName = ({ reportedName, verification, isBeingChecked, nameSource }: ReportedName): string => {
@@ -101,27 +101,27 @@ const feeLine = (label: string, fee: Minor | null, currency: string): string[] =
   fee === null || fee === 0n ? [] : [`${label}: ${displayAmount(fee, currency)}`]
 
 /** `said`, and `further` below the requester: lines for people. `bound`: lines for machines, with ids, amounts and digests. */
-type Frame = { what: string; said: string[]; further?: string[]; purpose: string; bound: string[] }
+type TextParts = { subject: string; peopleLines: string[]; warningLines?: string[]; purpose: string; machineLines: string[] }
 
 const textOf = (
   decision: 'approve' | 'reject',
   facts: CommonFacts,
-  { what, said, further = [], purpose, bound }: Frame,
+  { subject, peopleLines, warningLines = [], purpose, machineLines }: TextParts,
 ): string =>
   [
-    `${facts.domain} asks you to ${verbs[decision]} ${what}.`,
+    `${facts.domain} asks you to ${verbs[decision]} ${subject}.`,
     '',
-    ...said,
+    ...peopleLines,
     `Requested by: ${oneLine(facts.requester)}`,
     `Workspace: ${oneLine(facts.workspace)}`,
     facts.sharedBalance ? payerLines.shared : payerLines.own,
     ...(facts.approverNames.length > 0 ? [`Only these people may decide: ${facts.approverNames.map(quoted).join(', ')}`] : []),
-    ...further,
+    ...warningLines,
     '',
     `Purpose: ${purpose}`,
     `Decision: ${decision}`,
     `Approval: ${formatId('approval', facts.approvalId)}`,
-    ...bound,
+    ...machineLines,
     `Policies: ${facts.policyVersions.map(({ id, version }) => `${formatId('policy', id)}@${version}`).join(' ') || 'none'}`,
     `Nonce: ${facts.nonce}`,
     `Expires: ${isoTime(facts.expiresAt)}`,
@@ -130,8 +130,8 @@ const textOf = (
 /** The canonical message (EIP-191 text), stored and verified byte for byte. A changed registered name replaces it. */
 export const approvalMessage = (decision: 'approve' | 'reject', facts: ApprovalFacts): string =>
   textOf(decision, facts, {
-    what: 'a payment',
-    said: [
+    subject: 'a payment',
+    peopleLines: [
       `Amount: ${displayAmount(facts.amountMinor, facts.currency)}`,
       ...feeLine('Fee', facts.feeMinor, facts.currency),
       `Beneficiary: ${oneLine(facts.beneficiaryName)}`,
@@ -141,9 +141,9 @@ export const approvalMessage = (decision: 'approve' | 'reject', facts: ApprovalF
       ...(facts.narrative ? [`For: ${oneLine(facts.narrative)}`] : []),
       ...(facts.executeAt ? [`Scheduled for: ${isoTime(facts.executeAt)}`] : []),
     ],
-    further: facts.warnings.map((warning) => `${warningLabel}${oneLine(warning)}`),
+    warningLines: facts.warnings.map((warning) => `${warningLabel}${oneLine(warning)}`),
     purpose: 'payment approval',
-    bound: [
+    machineLines: [
       `Payment: ${formatId('payment', facts.paymentId)}`,
       `Amount in minor units: ${formatMinor(facts.amountMinor)} ${facts.currency}`,
       `Destination digest: ${facts.destinationDigest}`,
@@ -167,10 +167,10 @@ export const withRegisteredName = (message: string, name: ReportedName, at: Date
   const isAboutName = (line: string) => line.startsWith(warningLabel) && isNameWarning(line.slice(warningLabel.length))
   const lines = linesOf(message)
   const { name: label } = labelsOf(lines)
-  const isOdd = name.verification === 'no_match' || (lines.some(isAboutName) && name.verification !== 'match')
+  const needsWarning = name.verification === 'no_match' || (lines.some(isAboutName) && name.verification !== 'match')
   const { verification, reportedName } = name
   const anchor = ['Only these people may decide: ', 'Paid from: '].find((one) => lines.some((line) => line.startsWith(one)))
-  const warning = isOdd ? [`${warningLabel}${oneLine(nameWarning(verification, reportedName))}`] : []
+  const warning = needsWarning ? [`${warningLabel}${oneLine(nameWarning(verification, reportedName))}`] : []
   return renewed(message, at, (line) => {
     if (isAboutName(line)) return []
     if (line.startsWith(label)) return [`${label}${registeredName(name)}`]
@@ -211,7 +211,11 @@ export type NamedLine = Pick<BatchLine, 'beneficiaryId' | 'payeeName' | 'amountM
 
 const summaryLabel = 'Names: '
 
-const registeredNames = (lines: readonly NamedLine[], currency: string, { differing, checking: label } = labels): string[] => {
+const registeredNames = (
+  lines: readonly NamedLine[],
+  currency: string,
+  { mismatches, beingChecked: label } = labels,
+): string[] => {
   const others = Map.groupBy(
     lines.filter(({ verification }) => verification === 'no_match'),
     ({ beneficiaryId }) => beneficiaryId,
@@ -220,7 +224,7 @@ const registeredNames = (lines: readonly NamedLine[], currency: string, { differ
   const summary = namesSummary(nameFacts(lines), lines.length)
   return [
     ...(summary === null ? [] : [summary]),
-    `${differing}${others.size}`,
+    `${mismatches}${others.size}`,
     ...[...others.values()].slice(0, maxNamed).flatMap((own) => {
       const [line] = own
       return line ? [`- ${oneLine(line.payeeName)}: ${registeredName(line)}, ${displayAmount(sumOf(own), currency)}`] : []
@@ -243,12 +247,13 @@ const warningsIn = (facts: readonly Fact[], count: number, currency: string): st
 export const withRegisteredNames = (message: string, lines: readonly NamedLine[], currency: string, at: Date): string => {
   const used = labelsOf(linesOf(message))
   const names = registeredNames(lines, currency, used)
-  let isNames = false
+  let isInsideNames = false
   return renewed(message, at, (line) => {
     if (line.startsWith(summaryLabel)) return []
-    isNames = line.startsWith(used.differing) || (isNames && (line.startsWith('- ') || line.startsWith(used.checking)))
-    if (line.startsWith(used.differing)) return names
-    return isNames || /^Warning, \d+ times: name mismatch$/.test(line) ? [] : [line]
+    isInsideNames =
+      line.startsWith(used.mismatches) || (isInsideNames && (line.startsWith('- ') || line.startsWith(used.beingChecked)))
+    if (line.startsWith(used.mismatches)) return names
+    return isInsideNames || /^Warning, \d+ times: name mismatch$/.test(line) ? [] : [line]
   })
 }
 
@@ -258,8 +263,8 @@ export const batchApprovalMessage = (decision: 'approve' | 'reject', facts: Batc
     one.amountMinor > other.amountMinor ? -1 : one.amountMinor < other.amountMinor ? 1 : 0,
   )
   return textOf(decision, facts, {
-    what: 'a batch of payments',
-    said: [
+    subject: 'a batch of payments',
+    peopleLines: [
       `Total: ${displayAmount(sumOf(lines), currency)}`,
       ...feeLine('Fees', facts.feesMinor, currency),
       `Payments: ${lines.length}`,
@@ -280,7 +285,7 @@ export const batchApprovalMessage = (decision: 'approve' | 'reject', facts: Batc
       ...(facts.name === null ? [] : [`Name: ${oneLine(facts.name)}`]),
     ],
     purpose: 'payment batch approval',
-    bound: [
+    machineLines: [
       `Batch: ${formatId('payment_batch', facts.batchId)}`,
       `Total in minor units: ${formatMinor(sumOf(lines))} ${currency}`,
       `Merkle root: ${facts.merkleRoot}`,

@@ -16,7 +16,7 @@ import { wantingPush } from '../../mail/settings-service.ts'
 import type { Parts } from '../../parts.ts'
 import type { Push, PushMessage, SubscriptionRecord } from '../../push/send.ts'
 import { liveSubscriptions, notifiedSubscriptions, removeGone } from '../../push/service.ts'
-import { readEligible, readFacts } from './context.ts'
+import { readEligibleApprovers, readFacts } from './context.ts'
 import { registeredName } from './message.ts'
 import { type ApprovalRecord, findApproval } from './queries.ts'
 import { awaitName } from './renew.ts'
@@ -60,19 +60,19 @@ const pushMessageOf = (
   publicUrl: string,
 ): PushMessage => {
   const tag = formatId('approval', approval.id)
-  const ask = { tag, url: `${publicUrl}/approve/${tag}` }
+  const link = { tag, url: `${publicUrl}/approve/${tag}` }
   const of = batch?.itemsCount ?? 1
-  const told = facts.some(isHeadline) ? factSentences(facts, of, payment.currency) : []
+  const factTexts = facts.some(isHeadline) ? factSentences(facts, of, payment.currency) : []
   if (batch)
     return {
-      ...ask,
+      ...link,
       title: `${displayAmount(batch.totalMinor, batch.currency)} in ${batch.itemsCount} payments`,
-      body: cut([...told, 'A payment batch needs your decision.'].join(' ')),
+      body: cut([...factTexts, 'A payment batch needs your decision.'].join(' ')),
     }
   return {
-    ...ask,
+    ...link,
     title: `${displayAmount(payment.amountMinor, payment.currency)} to ${quoted(beneficiary.displayName)}`,
-    body: cut(['Needs your decision.', `Registered name: ${registeredName(beneficiary)}.`, ...told].join(' ')),
+    body: cut(['Needs your decision.', `Registered name: ${registeredName(beneficiary)}.`, ...factTexts].join(' ')),
   }
 }
 
@@ -95,16 +95,21 @@ const sendAll = async (
 }
 
 /** Approvers receive an email when an approval is requested, and again halfway to its expiry. */
-const halfOf = ({ approval: { createdAt, expiresAt } }: ApprovalRecord): Date =>
+const halfwayToExpiry = ({ approval: { createdAt, expiresAt } }: ApprovalRecord): Date =>
   new Date((createdAt.getTime() + expiresAt.getTime()) / 2)
 
-const mail = async ({ db, clock }: NotifyDeps, record: ApprovalRecord, to: readonly Uuid[], facts: Fact[]): Promise<void> => {
+const mailRequest = async (
+  { db, clock }: NotifyDeps,
+  record: ApprovalRecord,
+  to: readonly Uuid[],
+  facts: Fact[],
+): Promise<void> => {
   const { approval, payment, batch, beneficiary } = record
   const { id, expiresAt, workspaceId } = approval
   const { requester } = await readRequestedBy(db, payment)
   const { currency } = payment
-  const again = clock.now() >= halfOf(record)
-  const apart = batch
+  const isReminder = clock.now() >= halfwayToExpiry(record)
+  const subjectValues = batch
     ? { amount: displayAmount(batch.totalMinor, currency), count: groupDigits(batch.itemsCount) }
     : {
         ...{ amount: displayAmount(payment.amountMinor, currency), payee: quoted(beneficiary.displayName) },
@@ -112,9 +117,13 @@ const mail = async ({ db, clock }: NotifyDeps, record: ApprovalRecord, to: reado
       }
   await inTx(db, async (tx) =>
     queueMail(tx, {
-      ...{ kind: again ? 'approval_still_waits' : 'approval_waits', cause: `approval/${id}/${again ? 'half' : 'asked'}`, to },
+      ...{
+        kind: isReminder ? 'approval_still_waits' : 'approval_waits',
+        cause: `approval/${id}/${isReminder ? 'half' : 'asked'}`,
+        to,
+      },
       ...{ about: { kind: 'approval', id }, workspaceId, path: `/approve/${formatId('approval', id)}` },
-      values: { ...apart, by: quoted(requester) },
+      values: { ...subjectValues, by: quoted(requester) },
       times: { expires: isoTime(expiresAt) },
       facts: { all: facts, of: batch?.itemsCount ?? 1, currency },
     }),
@@ -122,11 +131,11 @@ const mail = async ({ db, clock }: NotifyDeps, record: ApprovalRecord, to: reado
 }
 
 /** Notifies each browser of the accounts that may decide, unless it was notified before. */
-const request = async (deps: Sender, record: ApprovalRecord, to: readonly Uuid[], facts: Fact[]) => {
+const pushRequest = async (deps: Sender, record: ApprovalRecord, to: readonly Uuid[], facts: Fact[]) => {
   const { id, expiresAt } = record.approval
   const all = await liveSubscriptions(deps.db, deps, await wantingPush(deps.db, to))
   if (all.length === 0) return []
-  const fresh = await inTx(deps.db, async (tx) => {
+  const notYetNotified = await inTx(deps.db, async (tx) => {
     const inserted = await Promise.all(
       all.map(({ id: subscriptionId, accountId }) =>
         insertOnce(tx, pushNotifications, { approvalId: id, subscriptionId, accountId, requestedAt: tx.at }),
@@ -136,8 +145,8 @@ const request = async (deps: Sender, record: ApprovalRecord, to: readonly Uuid[]
   })
   const seconds = Math.ceil((expiresAt.getTime() - deps.clock.now().getTime()) / 1000)
   const ttlSeconds = Math.min(Math.max(seconds, 0), longestSeconds)
-  await sendAll(deps, id, { message: pushMessageOf(record, facts, deps.config.publicUrl), ttlSeconds }, fresh)
-  return fresh
+  await sendAll(deps, id, { message: pushMessageOf(record, facts, deps.config.publicUrl), ttlSeconds }, notYetNotified)
+  return notYetNotified
 }
 
 const withdraw = (deps: Sender, id: Uuid, subscriptions: readonly SubscriptionRecord[]): Promise<void> =>
@@ -150,17 +159,17 @@ const notify = async (deps: NotifyDeps, id: Uuid): Promise<void> => {
   const { push, clock } = deps
   const sender = push && { ...deps, push }
   const { status, expiresAt } = record.approval
-  let asked: readonly SubscriptionRecord[] = []
+  let pushed: readonly SubscriptionRecord[] = []
   if (status === 'pending' && clock.now() < expiresAt) {
-    const [to, facts] = await Promise.all([readEligible(deps.db, clock, record), readFacts(deps, record)])
-    if (to.length > 0) await mail(deps, record, to, facts)
-    if (sender) asked = await request(sender, record, to, facts)
+    const [to, facts] = await Promise.all([readEligibleApprovers(deps.db, clock, record), readFacts(deps, record)])
+    if (to.length > 0) await mailRequest(deps, record, to, facts)
+    if (sender) pushed = await pushRequest(sender, record, to, facts)
   } else if (sender) await withdraw(sender, id, await notifiedSubscriptions(deps.db, deps, id))
-  const half = halfOf(record)
+  const half = halfwayToExpiry(record)
   const next = status === 'pending' && half > clock.now() ? half : null
   const isDone = (await deps.db.run(writeDone, { id, status, next })).length > 0
   // The approval ended meanwhile: another process may have withdrawn notifications before these were sent.
-  if (!isDone && sender) await withdraw(sender, id, asked)
+  if (!isDone && sender) await withdraw(sender, id, pushed)
 }
 
 export const createNotificationWorker = (deps: NotifyDeps): Worker => ({

@@ -43,17 +43,17 @@ export const recordOpening = async (
   { clock, db }: Pick<Parts, 'clock' | 'db'>,
   { accountId, grant }: Principal,
   { approval }: ApprovalRecord,
-  { known, eligible }: { known: Notifications; eligible: readonly string[] },
+  { known: earlier, eligible }: { known: Notifications; eligible: readonly string[] },
 ): Promise<Notifications> => {
   const own = formatId('account', accountId)
-  const isOpened = known.some(({ account_id: id, event }) => id === own && event === 'opened')
-  if (isOpened || grant !== null || approval.status !== 'pending' || !eligible.includes(own)) return known
+  const isOpened = earlier.some(({ account_id: id, event }) => id === own && event === 'opened')
+  if (isOpened || grant !== null || approval.status !== 'pending' || !eligible.includes(own)) return earlier
   const row: Row = { accountId, event: 'opened', at: clock.now() }
   try {
     await insertOnce(db, approvalViews, { approvalId: approval.id, accountId, openedAt: row.at })
   } catch (error) {
-    if (isUnavailable(error)) return known
+    if (isUnavailable(error)) return earlier
     throw error
   }
-  return [...known, shown(row)]
+  return [...earlier, shown(row)]
 }

@@ -45,13 +45,13 @@ export const firstPaymentSql = `not exists (
   select from payments earlier
   where ${paidSamePayeeSql('earlier', 'payments')} and earlier.status in ${paidPaymentsSql} and earlier.id <> payments.id)`
 
-type InJson = Omit<DecisionRow, 'decidedAt' | 'voidedAt'> & { decidedAt: string; voidedAt: string | null }
+type DecisionJson = Omit<DecisionRow, 'decidedAt' | 'voidedAt'> & { decidedAt: string; voidedAt: string | null }
 
 const decisions = sql`(
   select coalesce(json_agg(given order by given."decidedAt", given.id), '[]') from (
     select ${sql.raw(columnsOf(approvalDecisions, 'd'))}, v.voided_at as "voidedAt"
     from approval_decisions d left join approval_voids v on v.decision_id = d.id where d.approval_id = ${approvals.id}) as given)`.mapWith(
-  (rows: InJson[]): DecisionRow[] =>
+  (rows: DecisionJson[]): DecisionRow[] =>
     rows.map(({ decidedAt, voidedAt, ...row }) => ({
       ...row,
       decidedAt: new Date(decidedAt),
@@ -113,7 +113,7 @@ const byIdParameters = { id: 'uuid', workspaceId: 'uuid?' } as const
 const selectOne = (orm: QueryBuilder, param: Places<typeof byIdParameters>) =>
   select(orm).where(and(eq(approvals.id, param.id), param.workspaceId && eq(approvals.workspaceId, param.workspaceId)))
 const byId = prepare('approvals.by_id', byIdParameters, 'coalesced', selectOne)
-/** Decisions are as of the query's start: current only if the paying account was locked before (`lockOnlyApproval`). */
+/** Decisions are as of the query's start: current only if the paying account was locked before (`lockApprovalRow`). */
 const lockById = prepare('approvals.lock', byIdParameters, (orm, param) => selectOne(orm, param).for('update', { of: approvals }))
 
 /** An approval with its decisions in order, and with its payment or, for a batch, the batch and its first payment. */
@@ -129,7 +129,7 @@ export const currentDecisions = ({ decisions }: Pick<ApprovalRecord, 'decisions'
 }
 
 /** Whether a decision counts. A rejection always does; an approval must be signed if signatures are required. */
-export const counts = ({ approval }: Pick<ApprovalRecord, 'approval'>, { decision, via }: DecisionRow): boolean =>
+export const decisionCounts = ({ approval }: Pick<ApprovalRecord, 'approval'>, { decision, via }: DecisionRow): boolean =>
   decision === 'reject' || approval.approvalProof === 'any' || via !== 'credential'
 
 const readOne = async (db: Db, query: typeof byId, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> =>
@@ -217,7 +217,7 @@ const lockPayments = prepare('approvals.lock_payments', byIdParameters, (orm, pa
 export type LockedApproval = ApprovalRecord & { payments: PaymentRecord[] }
 
 /** Locks the approval alone, for a caller that has locked its payment. */
-export const lockOnlyApproval = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> => {
+export const lockApprovalRow = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> => {
   const record = await readOne(tx, lockById, id, workspaceId)
   // A separation has moved a scheduled payment after the caller read which account to lock.
   if (record && !holdsLock(tx, record.payment.accountId)) throw balanceMoved()
@@ -226,7 +226,7 @@ export const lockOnlyApproval = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Pr
 
 /** Lock order: the paying account, which the caller has locked, then the payments, then the approval. */
 export const lockApproval = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<LockedApproval | undefined> => {
-  const [locked, record] = await Promise.all([tx.run(lockPayments, { id, workspaceId }), lockOnlyApproval(tx, id, workspaceId)])
+  const [locked, record] = await Promise.all([tx.run(lockPayments, { id, workspaceId }), lockApprovalRow(tx, id, workspaceId)])
   return record && { ...record, payments: locked }
 }
 
@@ -244,22 +244,22 @@ const presentSummary = ({ payment, beneficiary, grantLabel, firstPayment }: Appr
 const shownBatch = presenter(BatchSummary)
 
 /** When the decision stopped counting: it was voided, or its account decided again. */
-const endOf = (decision: DecisionRow, { decisions }: Pick<ApprovalRecord, 'decisions'>): Date | null => {
+const voidedAtOf = (decision: DecisionRow, { decisions }: Pick<ApprovalRecord, 'decisions'>): Date | null => {
   const later = decisions.slice(decisions.indexOf(decision) + 1).find(({ accountId }) => accountId === decision.accountId)
   return decision.voidedAt ?? later?.decidedAt ?? null
 }
 
 const shownDecision = presenter(Approval.shape.decisions.element)
 
-const presentGiven = (decision: DecisionRow, record: ApprovalRecord): Approval['decisions'][number] =>
+const presentApprovalDecision = (decision: DecisionRow, record: ApprovalRecord): Approval['decisions'][number] =>
   shownDecision(decision, {
     // A mandate is a signature given in advance.
     via: decision.via === 'mandate' ? 'signature' : decision.via,
-    voided_at: isoTimeOrNull(endOf(decision, record)),
+    voided_at: isoTimeOrNull(voidedAtOf(decision, record)),
   })
 
 /** Derives the facts of a text from an earlier release, which stored none, from its warnings. */
-const factsOfText = ({ approval, payment, beneficiary, batch, firstPayment }: ApprovalRecord): Fact[] => {
+const factsFromText = ({ approval, payment, beneficiary, batch, firstPayment }: ApprovalRecord): Fact[] => {
   if (batch) {
     const warned = [...approval.approveMessage.matchAll(/^Warning, (\d+) times: ([a-z ]+)$/gm)].flatMap(([, count, code]) => {
       const type = factTypes.find((one) => one.replaceAll('_', ' ') === code)
@@ -281,7 +281,7 @@ const factsOfText = ({ approval, payment, beneficiary, batch, firstPayment }: Ap
   ])
 }
 
-export const storedFacts = (record: ApprovalRecord): Fact[] => record.approval.facts ?? factsOfText(record)
+export const storedFacts = (record: ApprovalRecord): Fact[] => record.approval.facts ?? factsFromText(record)
 
 const shownApproval = presenter(Approval)
 
@@ -300,8 +300,9 @@ export const presentApproval = (
         fees_minor: formatMinor(batch.feesMinor ?? 0n),
         initiated_by: presentCreator({ accountId: batch.initiatorAccountId, grantId: batch.grantId, label }),
       }),
-    approvals_given: currentDecisions(record).filter((given) => given.decision === 'approve' && counts(record, given)).length,
-    decisions: record.decisions.map((decision) => presentGiven(decision, record)),
+    approvals_given: currentDecisions(record).filter((given) => given.decision === 'approve' && decisionCounts(record, given))
+      .length,
+    decisions: record.decisions.map((decision) => presentApprovalDecision(decision, record)),
     approver_ids: record.onlyApprovers?.map((id) => formatId('account', id)) ?? null,
     signing: { approve: approval.approveMessage, reject: approval.rejectMessage },
     ...(context && { context }),

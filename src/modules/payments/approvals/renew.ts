@@ -55,7 +55,7 @@ const renewWith = async (
 }
 
 /** `isFinal`: renews the text even if names are still being checked. */
-const renewBatch = async (tx: Tx, rails: Rails, record: LockedApproval, isFinal: boolean): Promise<void> => {
+const renewBatch = async (tx: Tx, rails: Rails, record: LockedApproval, evenIfChecking: boolean): Promise<void> => {
   const { payments } = record
   const ids = [...new Set(payments.map(({ beneficiaryId }) => beneficiaryId))]
   const rows = new Map((await findBeneficiaries(tx, ids)).map((row) => [row.id, row]))
@@ -64,12 +64,12 @@ const renewBatch = async (tx: Tx, rails: Rails, record: LockedApproval, isFinal:
     if (!row || batchLeaf === null) return []
     return [{ ...row, beneficiaryId, payeeName: payeeOfLeaf(batchLeaf), amountMinor, isBeingChecked: isBeingChecked(rails, row) }]
   })
-  if (!isFinal && lines.some((line) => line.isBeingChecked)) return
+  if (!evenIfChecking && lines.some((line) => line.isBeingChecked)) return
   await renewWith(tx, record, (message) => withRegisteredNames(message, lines, record.payment.currency, tx.at), lines)
 }
 
 // After the deadline `name_awaited_until` is null: only the text shows whether names are still being checked.
-const findWaiting = statement('approvals.waiting_for_payee')`
+const findApprovalsShowing = statement('approvals.waiting_for_payee')`
   select a.id from approvals a where a.workspace_id = $1 and a.status = 'pending' and case
      when a.batch_id is null then exists (select from payments p where p.id = a.payment_id and p.beneficiary_id = $2)
      else (a.name_awaited_until is not null or a.approve_message ~ '${checkingLabels.join('|')}')
@@ -86,7 +86,7 @@ export const renewTexts = async (
   payee: ReportedName & { id: Uuid; workspaceId: Uuid },
   actor: Actor = railActor,
 ): Promise<void> => {
-  for (const { id } of await tx.query<{ id: Uuid }>(findWaiting, [payee.workspaceId, payee.id])) {
+  for (const { id } of await tx.query<{ id: Uuid }>(findApprovalsShowing, [payee.workspaceId, payee.id])) {
     const record = await lockApproval(tx, id)
     if (record?.approval.status !== 'pending') continue
     if (record.approval.batchId !== null) await renewBatch(tx, rails, record, false)
@@ -98,7 +98,7 @@ export const renewTexts = async (
   }
 }
 
-const findScheduled = prepare('approvals.waiting_for_time', { workspaceId: 'uuid' }, (orm, param) =>
+const findPendingScheduled = prepare('approvals.waiting_for_time', { workspaceId: 'uuid' }, (orm, param) =>
   orm
     .select({ id: approvals.id })
     .from(approvals)
@@ -109,7 +109,7 @@ const findScheduled = prepare('approvals.waiting_for_time', { workspaceId: 'uuid
 
 /** Scheduled payments are paid from the workspace's own balance after a separation, and the text to sign says so. */
 export const renewPayers = async (tx: Tx, actor: Actor, workspaceId: Uuid): Promise<void> => {
-  for (const { id } of await tx.run(findScheduled, { workspaceId })) {
+  for (const { id } of await tx.run(findPendingScheduled, { workspaceId })) {
     const record = await lockApproval(tx, id)
     if (record?.approval.status === 'pending')
       await renewWith(tx, record, (message) => withOwnBalance(message, tx.at), null, actor)
@@ -120,7 +120,7 @@ export const renewPayers = async (tx: Tx, actor: Actor, workspaceId: Uuid): Prom
 export const awaitedSeconds = 5
 const pollEveryMs = 200
 
-const awaited = prepare('approvals.name_awaited', { id: 'uuid' }, 'coalesced', (orm, param) =>
+const readAwaited = prepare('approvals.name_awaited', { id: 'uuid' }, 'coalesced', (orm, param) =>
   orm
     .select({ until: approvals.nameAwaitedUntil, accountId: approvals.accountId, batchId: approvals.batchId })
     .from(approvals)
@@ -144,7 +144,7 @@ const endAwaiting = (
  */
 export const awaitName = async (deps: Pick<Parts, 'clock' | 'db' | 'rails'>, id: Uuid): Promise<void> => {
   for (;;) {
-    const waiting = await first(deps.db, awaited, { id })
+    const waiting = await first(deps.db, readAwaited, { id })
     if (!waiting?.until) return
     const { accountId, batchId, until } = waiting
     if (until <= deps.clock.now()) {

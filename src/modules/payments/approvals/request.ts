@@ -45,7 +45,7 @@ export const readRequestedBy = async (db: Db, { id }: Pick<PaymentRecord, 'id'>)
 }
 
 /** A keyed digest, which binds the destination without revealing it. `account`: the account at a paybill, if any. */
-export const digestOf = (
+export const destinationDigestOf = (
   { vault, derivations }: Pick<DecisionParts, 'derivations' | 'vault'>,
   nonce: string,
   payee: typeof beneficiaries.$inferSelect,
@@ -56,7 +56,7 @@ export const digestOf = (
   return derivations.mac('destination-digest', [nonce, destination, ...(account ? [account] : [])].join(':')).toString('hex')
 }
 
-type Requested = Pick<ApprovalRow, 'batchId' | 'initiatingGrantId' | 'beneficiaryName' | 'facts'> & {
+type ApprovalRequest = Pick<ApprovalRow, 'batchId' | 'initiatingGrantId' | 'beneficiaryName' | 'facts'> & {
   /** The stored payment or, for a batch, its first payment. */
   payment: PaymentRecord
   needs: Pick<ApprovalRow, 'requiredApprovals' | 'separationOfDuties' | 'approvalProof' | 'policyVersions'>
@@ -66,11 +66,11 @@ type Requested = Pick<ApprovalRow, 'batchId' | 'initiatingGrantId' | 'beneficiar
   requestedBy: RequestedBy
   /** The signature of the mandate's signer, who has approved in advance. */
   mandateSignature: PaymentMandate['signature'] | null
-  textOf: (choice: 'approve' | 'reject', textFacts: CommonFacts) => string
+  textFor: (choice: 'approve' | 'reject', textFacts: CommonFacts) => string
 }
 
-const request = async (tx: Tx, config: Config, requested: Requested): Promise<void> => {
-  const { payment, needs, nonce, awaitsName, requestedBy, mandateSignature, textOf, ...row } = requested
+const insertRequest = async (tx: Tx, config: Config, requested: ApprovalRequest): Promise<void> => {
+  const { payment, needs, nonce, awaitsName, requestedBy, mandateSignature, textFor, ...row } = requested
   const { at } = tx
   const { accountId, workspaceId, currency } = payment
   const id = assertPresent(payment.approvalId, 'a held payment has an approval')
@@ -92,8 +92,8 @@ const request = async (tx: Tx, config: Config, requested: Requested): Promise<vo
     status: 'pending',
     textVersion,
     nameAwaitedUntil: awaitsName ? secondsAfter(at, awaitedSeconds) : null,
-    approveMessage: textOf('approve', textFacts),
-    rejectMessage: textOf('reject', textFacts),
+    approveMessage: textFor('approve', textFacts),
+    rejectMessage: textFor('reject', textFacts),
     createdAt: at,
     updatedAt: at,
     noticeDueAt: at,
@@ -134,20 +134,20 @@ export const requestApproval = async (
       ...decision.warnings.map((warning) => warningText(warning, currency)),
       ...(requestedBy.isFirst ? ['First payment to this destination.'] : []),
     ],
-    destinationDigest: digestOf(deps, nonce, payee, hasAccounts(rail) ? accountReference : null),
+    destinationDigest: destinationDigestOf(deps, nonce, payee, hasAccounts(rail) ? accountReference : null),
   }
-  const line = {
+  const factLine = {
     ...{ beneficiaryId, payeeId, payeeName, amountMinor, verification, reportedName },
     ...{ lastAmountMinor: null, isFirst: requestedBy.isFirst, warnings: decision.warnings.map(presentWarning) },
   }
-  await request(tx, deps.config, {
+  await insertRequest(tx, deps.config, {
     ...{ payment, initiatingGrantId, nonce, requestedBy, awaitsName },
     beneficiaryName: payeeName,
     batchId: null,
-    facts: factsOf([line]),
+    facts: factsOf([factLine]),
     needs: { requiredApprovals, separationOfDuties, approvalProof, policyVersions },
     mandateSignature: decision.approvalsByMandate > 0 && mandate ? mandate.signature : null,
-    textOf: (choice, common) => approvalMessage(choice, { ...textFacts, ...common }),
+    textFor: (choice, common) => approvalMessage(choice, { ...textFacts, ...common }),
   })
 }
 
@@ -160,20 +160,23 @@ export const requestBatchApproval = async (
     batch,
     lines,
     ...requested
-  }: { principal: Principal; batch: BatchRow; lines: readonly BatchLine[] } & Pick<Requested, 'payment' | 'needs' | 'nonce'>,
+  }: { principal: Principal; batch: BatchRow; lines: readonly BatchLine[] } & Pick<
+    ApprovalRequest,
+    'payment' | 'needs' | 'nonce'
+  >,
 ): Promise<void> => {
   const { payment } = requested
   const requestedBy = await readRequestedBy(tx, payment)
   const warningFacts = factsOf(lines)
   await checkNamesAgain(tx, rails, [...new Set(lines.map(({ beneficiaryId }) => beneficiaryId))])
-  await request(tx, config, {
+  await insertRequest(tx, config, {
     ...requested,
     facts: warningFacts,
     ...{ batchId: batch.id, initiatingGrantId: principal.originGrantId, requestedBy },
     beneficiaryName: lines[0]?.payeeName ?? '',
     awaitsName: lines.some((line) => line.isBeingChecked),
     mandateSignature: null,
-    textOf: (choice, common) =>
+    textFor: (choice, common) =>
       batchApprovalMessage(choice, { ...batch, batchId: batch.id, lines, facts: warningFacts, ...common }),
   })
 }

@@ -84,9 +84,9 @@ export const proofColumns = (signed: ProvenSigner | PasskeySignature | null) => 
   return { ...columns, via: 'passkey' as const, passkeyId: signed.passkey.id, passkeyProof: signed.proof }
 }
 
-type Signing = { stop: ErrorCode | null; linkedBy: Uuid | null } & ZoneSchedule
+type SignerAuthority = { stop: ErrorCode | null; linkedBy: Uuid | null } & ZoneSchedule
 
-const readSigning = statement('approvals.signing')`
+const readSignerAuthority = statement('approvals.signing')`
   select i.linked_by_grant_id as "linkedBy",
      case when a.status <> 'active' then 'account_frozen'
        when (select ${grantIsFrozen('x')} from grants x where x.id = i.linked_by_grant_id) then 'grant_frozen'
@@ -97,11 +97,12 @@ const readSigning = statement('approvals.signing')`
      and ${hasDecidingRole('a.id', 'w.id')}`
 
 /** Undefined if the account may not decide, or the wallet is no longer linked to it. */
-export const signingOf = async (
+export const signerAuthorityOf = async (
   tx: Tx,
   record: ApprovalRecord,
   { signer, accountId }: ProvenSigner,
-): Promise<Signing | undefined> => (await tx.query<Signing>(readSigning, [accountId, record.payment.workspaceId, signer]))[0]
+): Promise<SignerAuthority | undefined> =>
+  (await tx.query<SignerAuthority>(readSignerAuthority, [accountId, record.payment.workspaceId, signer]))[0]
 
 const readSharesOrigin = statement('approvals.shares_origin')`
   select ${sharesOriginSql('select unnest($1::uuid[])', 'select unnest($2::uuid[])')} as shares`
@@ -115,8 +116,8 @@ export const sharesOrigin = async (
   { approval, payment }: ApprovalRecord,
   grantBehindDecision: Uuid | null,
 ): Promise<boolean> => {
-  const asking = [payment.grantId, approval.initiatingGrantId].filter((id) => id !== null)
-  if (grantBehindDecision === null || asking.length === 0) return false
-  const [row] = await tx.query<{ shares: boolean }>(readSharesOrigin, [[grantBehindDecision], asking])
+  const requestingGrantIds = [payment.grantId, approval.initiatingGrantId].filter((id) => id !== null)
+  if (grantBehindDecision === null || requestingGrantIds.length === 0) return false
+  const [row] = await tx.query<{ shares: boolean }>(readSharesOrigin, [[grantBehindDecision], requestingGrantIds])
   return row?.shares ?? true
 }

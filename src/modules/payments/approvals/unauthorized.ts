@@ -26,16 +26,16 @@ const readUnauthorized = statement('payments.unauthorized')`
      and p.initiator_account_id = $2 and p.account_id = any($3::uuid[]) and ${isNotSent('p')} and not ${mayStillRequest('p')} order by p.id`
 
 /** Adds the other waiting items of each batch, because a batch ends as a whole. */
-const readWhole = statement('payments.whole_batches')`
+const readBatchMates = statement('payments.whole_batches')`
   select id from payments where id = any($1::uuid[])
    union select q.id from payments p join payments q on q.batch_id = p.batch_id
    where p.id = any($1::uuid[]) and p.status in ${waitingPaymentsSql} and q.status = p.status`
 
 /** Ends unsent payments. The caller has locked the paying accounts. */
-const endUnsent = async (tx: Tx, actor: Actor, rows: readonly { id: Uuid }[]): Promise<void> => {
+const endWithBatches = async (tx: Tx, actor: Actor, rows: readonly { id: Uuid }[]): Promise<void> => {
   if (rows.length === 0) return
-  const whole = (await tx.query<{ id: Uuid }>(readWhole, [rows.map(({ id }) => id)])).map(({ id }) => id)
-  const payments = await lockPaymentsWithAccounts(tx, whole)
+  const ids = (await tx.query<{ id: Uuid }>(readBatchMates, [rows.map(({ id }) => id)])).map(({ id }) => id)
+  const payments = await lockPaymentsWithAccounts(tx, ids)
   const ended = await endPayments(
     tx,
     payments.map((payment) =>
@@ -60,10 +60,10 @@ export const endUnauthorizedPayments: OnRequesterLost = async (tx, actor, { acco
   const locked = owners.filter((owner) => holdsLock(tx, owner))
   // Locks the other accounts only to wait for payments that are being sent now.
   await lockFurtherAccounts(tx, ...owners)
-  await endUnsent(tx, actor, await tx.query<{ id: Uuid }>(readUnauthorized, [workspaceIds, accountId, locked]))
+  await endWithBatches(tx, actor, await tx.query<{ id: Uuid }>(readUnauthorized, [workspaceIds, accountId, locked]))
 }
 
-const waiting = {
+const scans = {
   approvals: statement('payments.waiting_for_approval')`
   select w.due::text as due, w.id, p.id as "paymentId", not ${mayStillRequest('p')} as "isUnauthorized"
      from (select expires_at as due, id, payment_id from approvals where status = 'pending' and (expires_at, id) > ($1::timestamptz, $2::uuid)
@@ -86,14 +86,16 @@ export const createUnauthorizedSweep = (deps: SweepDeps): (() => Promise<void>) 
   const cancel = ({ id }: { id: Uuid }) =>
     inTx(deps.db, async (tx) => {
       await lockPaymentsWithAccounts(tx, [id])
-      await endUnsent(tx, endOfAuthority, await tx.query<{ id: Uuid }>(readIfUnauthorized, [id]))
+      await endWithBatches(tx, endOfAuthority, await tx.query<{ id: Uuid }>(readIfUnauthorized, [id]))
     })
-  const endUnauthorized = async (kind: keyof typeof waiting) => {
+  const endUnauthorized = async (kind: keyof typeof scans) => {
     for (let seen = 0, full = true; full && seen < maxInRun; seen += pageSize) {
       const { since, behind } = positions[kind]
-      const rows = await deps.db.query<Waiting>(waiting[kind], [since, behind, pageSize])
-      const lost = rows.flatMap(({ paymentId, isUnauthorized }) => (isUnauthorized && paymentId ? [{ id: paymentId }] : []))
-      await forEachRow(deps, 'payments.unauthorized', lost, cancel)
+      const rows = await deps.db.query<Waiting>(scans[kind], [since, behind, pageSize])
+      const unauthorized = rows.flatMap(({ paymentId, isUnauthorized }) =>
+        isUnauthorized && paymentId ? [{ id: paymentId }] : [],
+      )
+      await forEachRow(deps, 'payments.unauthorized', unauthorized, cancel)
       const last = rows.at(-1)
       full = rows.length === pageSize
       positions[kind] = full && last ? { since: last.due, behind: last.id } : startPosition

@@ -12,7 +12,7 @@ import type { ChainAnswers } from '../evaluation/authority.ts'
 import { type ApprovalRecord, approvalEvent, currentDecisions, findApproval } from './queries.ts'
 
 /** Approvals that account `$1` gave for payments that are unsent. */
-const open = `
+const unsentApprovals = `
   from approval_decisions given
   join approvals a on a.id = given.approval_id
   join payments p on p.id = a.payment_id
@@ -20,22 +20,22 @@ const open = `
     and ${isNotSent('p')}`
 
 const readOwners = statement('approvals.owners_relying')`
-  select p.account_id as owner ${open}
+  select p.account_id as owner ${unsentApprovals}
    union select holder.id from grants g join workspaces w on w.id = g.workspace_id
      cross join lateral ${balanceAccountsSql('w')} as holder(id) where g.account_id = $1 and g.revoked_at is null`
 const readLost = statement('approvals.lost')`
   select lost.* from (
-     select given.id as "decisionId", a.id as "approvalId", given.account_id as "accountId", p.account_id as owner, ${lostAuthority('given', 'p')} as reason ${open}
+     select given.id as "decisionId", a.id as "approvalId", given.account_id as "accountId", p.account_id as owner, ${lostAuthority('given', 'p')} as reason ${unsentApprovals}
        and given.id in (select id from ${currentDecisionsSql('a.id')} as d)) as lost
    where lost.reason is not null order by lost."decisionId"`
 
-type Lost = { decisionId: Uuid; approvalId: Uuid; accountId: Uuid; owner: Uuid; reason: (typeof voidReasons)[number] }
+type LostDecision = { decisionId: Uuid; approvalId: Uuid; accountId: Uuid; owner: Uuid; reason: (typeof voidReasons)[number] }
 
 /** Accounts with unsent payments that this account approved, or with money that its grants can request. */
 export const ownersRelyingOn = async (db: Db, accountId: Uuid): Promise<Uuid[]> =>
   (await db.query<{ owner: Uuid }>(readOwners, [accountId])).map(({ owner }) => owner)
 
-const voidDecisions = async (tx: Tx, actor: Actor, lost: readonly Lost[]): Promise<void> => {
+const voidDecisions = async (tx: Tx, actor: Actor, lost: readonly LostDecision[]): Promise<void> => {
   for (const { decisionId, owner, reason } of lost)
     insertRow(tx, approvalVoids, { decisionId, owningAccountId: owner, reason, voidedAt: tx.at })
   for (const { approvalId, accountId, reason } of lost) {
@@ -52,10 +52,10 @@ const voidDecisions = async (tx: Tx, actor: Actor, lost: readonly Lost[]): Promi
  * approval then needs another decision; a payment about to be sent fails at its recheck.
  */
 export const voidLostDecisions = async (tx: Tx, actor: Actor, accountId: Uuid): Promise<void> => {
-  const seen = await tx.query<Lost>(readLost, [accountId])
+  const seen = await tx.query<LostDecision>(readLost, [accountId])
   if (seen.length === 0) return
   await lockFurtherAccounts(tx, ...new Set(seen.map(({ owner }) => owner)))
-  await voidDecisions(tx, actor, await tx.query<Lost>(readLost, [accountId]))
+  await voidDecisions(tx, actor, await tx.query<LostDecision>(readLost, [accountId]))
 }
 
 const readRefused = statement('approvals.refused_by_chain')`
@@ -63,7 +63,7 @@ const readRefused = statement('approvals.refused_by_chain')`
    from approval_decisions given join approvals a on a.id = given.approval_id join payments p on p.id = a.payment_id
      cross join lateral ${currentDecisionsSql('a.id')} as d
    where given.id = any($1::uuid[]) and d.id = given.id and d.decision = 'approve' order by d.id`
-const chain: Actor = { accountId: null, origin: null, way: 'chain' }
+const chainActor: Actor = { accountId: null, origin: null, way: 'chain' }
 
 /**
  * Voids decisions by contract wallets whose chains now reject the signature, because the owners changed. Returns whether any was
@@ -72,8 +72,8 @@ const chain: Actor = { accountId: null, origin: null, way: 'chain' }
 export const voidRefusedDecisions = async (tx: Tx, answers: ChainAnswers): Promise<boolean> => {
   const refused = [...answers].flatMap(([decisionId, answer]) => (answer === 'invalid' ? [decisionId] : []))
   if (refused.length === 0) return false
-  const lost = await tx.query<Lost>(readRefused, [refused])
-  await voidDecisions(tx, chain, lost)
+  const lost = await tx.query<LostDecision>(readRefused, [refused])
+  await voidDecisions(tx, chainActor, lost)
   return lost.length > 0
 }
 
@@ -82,6 +82,6 @@ export const voidAfterNewText = (tx: Tx, actor: Actor, record: Pick<ApprovalReco
   const { id: approvalId, accountId: owner } = record.approval
   const lost = currentDecisions(record)
     .filter(({ via }) => via !== 'mandate')
-    .map(({ id, accountId }): Lost => ({ decisionId: id, approvalId, accountId, owner, reason: 'text' }))
+    .map(({ id, accountId }): LostDecision => ({ decisionId: id, approvalId, accountId, owner, reason: 'text' }))
   return voidDecisions(tx, actor, lost)
 }

@@ -40,7 +40,7 @@ type NearLimit = { policyId: Uuid; name: string; period: 'day' | 'month' | 'tota
 // by an index, so all share the connection for pages.
 
 /** Statuses that count in the daily totals although no money was sent. */
-const notSent = countedPaymentStatuses.filter((status) => !spending.includes(status))
+const notSpent = countedPaymentStatuses.filter((status) => !spending.includes(status))
 
 /** Totals by counted day, without payments that were not sent. */
 const spentByDay = prepareText<{ date: string; count: number; amountMinor: Minor }>()(
@@ -51,7 +51,7 @@ const spentByDay = prepareText<{ date: string; count: number; amountMinor: Minor
      where workspace_id = key.workspace and payee_id = '${everyPayee}' and day >= key.since
      union all
      select counted_day, -1, -amount_minor from payments
-     where workspace_id = key.workspace and status in ${namesSql(notSent)} and counted_day >= key.since) as d
+     where workspace_id = key.workspace and status in ${namesSql(notSpent)} and counted_day >= key.since) as d
    group by day`,
   'page',
 )
@@ -67,9 +67,9 @@ const unknown = prepareText<{ count: number; amountMinor: Minor; paymentId: Uuid
 
 /** Number of equal payments within the window that deserves attention: four are seldom intended. */
 const alikeFrom = 4
-const window = '90 minutes'
+const repeatWindow = '90 minutes'
 /** Bounds the work in a busy workspace: only the newest payments are searched for repetitions. */
-const maxRead = 1_000
+const maxRowsRead = 1_000
 
 /**
  * For each group of equal payments, finds the window with the most of them. `any(array[…])` hides the equality from the planner,
@@ -82,12 +82,12 @@ const repeated = prepareText<Repeated>()(
      select p.id, p.payee_id, p.beneficiary_id, p.amount_minor, p.initiator_account_id, p.grant_id, p.status, p.created_at
      from payments p where p.workspace_id = any(array[key.workspace])
        and (p.workspace_id, p.id) > (key.workspace, ${paymentIds.lowerBound('key.workspace', 'key.since')})
-     order by p.workspace_id desc, p.id desc limit ${maxRead}),
+     order by p.workspace_id desc, p.id desc limit ${maxRowsRead}),
    counted as (
      select n.*, count(*) over alike as within, first_value(created_at) over alike as first_at from newest n
      where created_at > key.since and status not in ('rejected', 'cancelled', 'expired', 'failed')
      window alike as (partition by payee_id, amount_minor, initiator_account_id, grant_id order by created_at
-       range between interval '${window}' preceding and current row)),
+       range between interval '${repeatWindow}' preceding and current row)),
    longest as (
      select distinct on (payee_id, amount_minor, initiator_account_id, grant_id) * from counted where within >= ${alikeFrom}
      order by payee_id, amount_minor, initiator_account_id, grant_id, within desc, created_at desc, id desc)
@@ -105,7 +105,7 @@ const refused = prepareText<Refused>()(
   { workspace: 'uuid', since: 'timestamptz', within: 'uuid' },
   `with newest as (
      select r.id, r.beneficiary_id, r.amount_minor, r.message, r.initiator_account_id, r.grant_id, r.created_at
-     from payment_refusals r where r.workspace_id = key.workspace order by r.id desc limit ${maxRead}),
+     from payment_refusals r where r.workspace_id = key.workspace order by r.id desc limit ${maxRowsRead}),
    recent as (
      select n.*, count(*) over requester as times, row_number() over (requester order by n.id desc) as place
      from newest n left join grants w on w.id = n.grant_id

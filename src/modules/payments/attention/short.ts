@@ -21,8 +21,8 @@ import { BalanceShortage } from './schema.ts'
 
 // A scheduled payment holds no money until it is due, so a balance could be too low without anyone noticing.
 
-const hours = [48, 4] as const
-const longestSeconds = hours[0] * 3600
+const leadHours = [48, 4] as const
+const longestSeconds = leadHours[0] * 3600
 
 /** `scheduledMinor`: the total due up to `dueAt`, including fees. */
 type Due = { workspaceId: Uuid; holder: Uuid; dueAt: Date; scheduledMinor: Minor }
@@ -54,8 +54,8 @@ const shown = presenter(BalanceShortage)
 
 /** Returns when the balance first fails to cover due payments, and the total due within two days. Null if it covers all. */
 export const readShortage = async (db: Db, workspaceId: Uuid, now: Date): Promise<Shortage | null> => {
-  const asked = { workspace: workspaceId, now, until: secondsAfter(now, longestSeconds) }
-  const due = (await db.run(anyDue, asked)).length > 0 ? await dueSoon(db, now, workspaceId) : []
+  const window = { workspace: workspaceId, now, until: secondsAfter(now, longestSeconds) }
+  const due = (await db.run(anyDue, window)).length > 0 ? await dueSoon(db, now, workspaceId) : []
   const [first] = due
   if (!first) return null
   return shortageOf(due, (await getBalance(db, first.holder)).availableMinor)
@@ -82,7 +82,8 @@ const pathOf = ({ payment, batch }: ShortageRecipients['about']): string =>
   batch ? `/payments/batches/${formatId('payment_batch', batch)}` : `/payments/${formatId('payment', payment)}`
 
 /** The shortest lead time in `hours` that has begun. */
-const reached = (dueAt: Date, now: Date): number => Math.min(...hours.filter((each) => dueAt <= secondsAfter(now, each * 3600)))
+const leadTimeOf = (dueAt: Date, now: Date): number =>
+  Math.min(...leadHours.filter((each) => dueAt <= secondsAfter(now, each * 3600)))
 
 type ShortageDeps = SweepDeps & Pick<Parts, 'config'>
 
@@ -103,7 +104,7 @@ const notifyOf = ({ db, config }: ShortageDeps, { workspaceId, holder }: Pick<Du
     const { missingMinor, scheduledMinor } = shortage
     const short = due.filter((each) => each.scheduledMinor > availableMinor)
     const rows = short.map(({ dueAt }) => ({
-      ...{ workspaceId, dueAt, hours: reached(dueAt, tx.at), missingMinor, scheduledMinor, toldAt: tx.at },
+      ...{ workspaceId, dueAt, hours: leadTimeOf(dueAt, tx.at), missingMinor, scheduledMinor, toldAt: tx.at },
     }))
     const fresh = await insertRows(tx, balanceShortages, rows, 'on conflict do nothing returning true as fresh')
     if (fresh.length === 0) return
@@ -121,7 +122,7 @@ const notifyOf = ({ db, config }: ShortageDeps, { workspaceId, holder }: Pick<Du
     })
   })
 
-const readPage = prepare(
+const workspacesWithDue = prepare(
   'payments.workspaces_due_soon',
   { now: 'timestamptz', until: 'timestamptz', behind: 'uuid', take: 'rows' },
   (orm, param) =>
@@ -146,7 +147,7 @@ export const notifyOfShortages = async (deps: ShortageDeps): Promise<void> => {
   const now = clock.now()
   const until = secondsAfter(now, longestSeconds)
   for (let behind: Uuid | undefined = firstId; behind !== undefined; ) {
-    const page: { id: Uuid }[] = await db.run(readPage, { now, until, behind, take: pageSize })
+    const page: { id: Uuid }[] = await db.run(workspacesWithDue, { now, until, behind, take: pageSize })
     const [first, last] = [page[0], page.at(-1)]
     const due = first && last ? await dueSoon(db, now, first.id, last.id) : []
     const balances = await getBalances(db, [...new Set(due.map(({ holder }) => holder))])

@@ -8,7 +8,7 @@ import { fieldErrors, sentences } from '../../../http/sentences.ts'
 import { type FieldError, invalidFields, notFound, permissionMissing, type Refusal } from '../../../lib/errors.ts'
 import { quoted } from '../../../lib/text.ts'
 import { findBatch } from './queries.ts'
-import { type BatchEntry, type CreatePaymentBatch, RepeatedItem, sentForm, type WholeBatch } from './schema.ts'
+import { type BatchEntry, type CompleteBatch, type CreatePaymentBatch, RepeatedItem, sentForm } from './schema.ts'
 
 const itemsToRepeat = prepare('payment_batches.items_to_repeat', { batchId: 'uuid' }, 'pool', (orm, param) =>
   orm.select().from(payments).where(eq(payments.batchId, param.batchId)).orderBy(asc(payments.batchIndex)),
@@ -22,9 +22,9 @@ const changesOf = ({ items = [] }: CreatePaymentBatch, count: number): Map<numbe
   const changes = new Map<number, Change>()
   for (const [index, entry] of items.entries()) {
     const at = `items.${index}`
-    const given = 'batch_index' in entry ? entry : 'item' in entry ? sentForm(entry.item) : entry.given
+    const sent = 'batch_index' in entry ? entry : 'item' in entry ? sentForm(entry.item) : entry.sent
     const { data, error } =
-      'batch_index' in entry ? { data: entry, error: undefined } : RepeatedItem.safeParse(given, { error: sentences() })
+      'batch_index' in entry ? { data: entry, error: undefined } : RepeatedItem.safeParse(sent, { error: sentences() })
     if (!data) problems.push(...fieldErrors(error?.issues ?? []).map(({ path, message }) => ({ path: `${at}.${path}`, message })))
     else if (data.batch_index >= count)
       problems.push({ path: `${at}.batch_index`, message: `must be below ${count}: the batch has ${count} items` })
@@ -60,7 +60,7 @@ const entryOf = (payment: RowOf<typeof itemsToRepeat>, change: Change | undefine
 }
 
 /** All items of a request: its own or, with `again`, those of the earlier batch. */
-export const wholeBatch = async (db: Db, principal: Principal, body: CreatePaymentBatch): Promise<WholeBatch> => {
+export const readCompleteBatch = async (db: Db, principal: Principal, body: CreatePaymentBatch): Promise<CompleteBatch> => {
   const { again, items = [], ...rest } = body
   if (again === undefined) {
     if (body.items === undefined) throw invalidFields({ path: 'items', message: 'is required' })

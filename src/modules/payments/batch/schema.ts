@@ -15,38 +15,42 @@ export const maxItems = 1_000
 /** Enough for all items with all of their fields. */
 export const maxBatchBytes = 1024 * 1024
 
-const payee = CreateBeneficiary.shape
+const beneficiaryFields = CreateBeneficiary.shape
 
 export const BatchItem = CreatePayment.omit({ mandate_id: true, execute_at: true, duplicate_of: true, on_duplicate: true })
   .extend({
     beneficiary_id: CreatePayment.shape.beneficiary_id
       .optional()
       .describe('The beneficiary to pay. If omitted, `display_name` and `destination` identify the beneficiary.'),
-    display_name: payee.display_name
+    display_name: beneficiaryFields.display_name
       .optional()
       .describe(
         'The name of the beneficiary, if `beneficiary_id` is omitted. If a beneficiary with this destination (and `payment_rail`, if given) exists, it is paid under its own name, with the warning `name_differs` if the names differ. Otherwise one is created with this name.',
       ),
-    payment_rail: payee.payment_rail.optional().describe(`The rail of the destination. Defaults to \`${phoneRail}\`.`),
-    destination: payee.destination.optional(),
-    bank_code: payee.bank_code,
-    legal_name: payee.legal_name,
-    type: payee.type.optional().describe('The type of a new beneficiary. Defaults to `individual`.'),
+    payment_rail: beneficiaryFields.payment_rail
+      .optional()
+      .describe(`The rail of the destination. Defaults to \`${phoneRail}\`.`),
+    destination: beneficiaryFields.destination.optional(),
+    bank_code: beneficiaryFields.bank_code,
+    legal_name: beneficiaryFields.legal_name,
+    type: beneficiaryFields.type.optional().describe('The type of a new beneficiary. Defaults to `individual`.'),
   })
   .meta({ id: 'PaymentBatchItem' })
 export type BatchItem = z.output<typeof BatchItem>
 
-const payeeNames = ['display_name', 'payment_rail', 'destination', 'bank_code', 'legal_name', 'type'] as const
-const requiredOfPayee = { display_name: 'whose account is paid', destination: 'the phone or the account that is paid' }
+const beneficiaryFieldNames = ['display_name', 'payment_rail', 'destination', 'bank_code', 'legal_name', 'type'] as const
+const requiredWithoutId = { display_name: 'whose account is paid', destination: 'the phone or the account that is paid' }
 
-const payeeProblems = (row: unknown): FieldError[] => {
+const beneficiaryProblems = (row: unknown): FieldError[] => {
   if (typeof row !== 'object' || row === null) return []
   const has = (name: string): boolean =>
     Object.entries(row).some(([key, value]) => key === name && value !== undefined && value !== null)
   if (has('beneficiary_id'))
-    return payeeNames.filter(has).map((path) => ({ path, message: 'does not go with beneficiary_id: leave one of the two out' }))
-  return Object.entries(requiredOfPayee).flatMap(([path, what]) =>
-    has(path) ? [] : [{ path, message: `is required where there is no beneficiary_id: ${what}` }],
+    return beneficiaryFieldNames
+      .filter(has)
+      .map((path) => ({ path, message: 'does not go with beneficiary_id: leave one of the two out' }))
+  return Object.entries(requiredWithoutId).flatMap(([path, meaning]) =>
+    has(path) ? [] : [{ path, message: `is required where there is no beneficiary_id: ${meaning}` }],
   )
 }
 
@@ -55,19 +59,19 @@ const Destination = z.object(
 )
 export type Destination = z.output<typeof Destination>
 
-/** One answer lists every faulty item. `to`: null if a field of the destination is wrong. `given`: the item as sent. */
-export type BatchEntry = { item: BatchItem } | { faults: FieldError[]; to: Destination | null; given?: unknown }
+/** One answer lists every faulty item. `to`: null if a field of the destination is wrong. `sent`: the item as sent. */
+export type BatchEntry = { item: BatchItem } | { faults: FieldError[]; to: Destination | null; sent?: unknown }
 
 /** The item in the form in which a request sends it. */
 export const sentForm = (item: BatchItem) => ({ ...item, amount_minor: formatMinor(item.amount_minor) })
 
 const BatchEntry = BatchItem.transform((item): BatchEntry => {
-  const faults = payeeProblems(item)
-  return faults.length > 0 ? { faults, to: item, given: sentForm(item) } : { item }
+  const faults = beneficiaryProblems(item)
+  return faults.length > 0 ? { faults, to: item, sent: sentForm(item) } : { item }
 }).catch(({ error, input }) => ({
-  faults: [...fieldErrors(error.issues), ...payeeProblems(input)],
+  faults: [...fieldErrors(error.issues), ...beneficiaryProblems(input)],
   to: Destination.safeParse(input).data ?? null,
-  given: input,
+  sent: input,
 }))
 
 export const RepeatedItem = CreatePayment.pick({
@@ -118,7 +122,7 @@ export const CreatePaymentBatch = BodyIn('CreatePaymentBatch', {
 })
 export type CreatePaymentBatch = z.output<typeof CreatePaymentBatch>
 /** A request with all items complete, including those repeated from an earlier batch. */
-export type WholeBatch = Omit<CreatePaymentBatch, 'again' | 'items'> & { items: BatchEntry[]; againOf: Uuid | null }
+export type CompleteBatch = Omit<CreatePaymentBatch, 'again' | 'items'> & { items: BatchEntry[]; againOf: Uuid | null }
 
 export const CreatePaymentBatchQuery = z.object({
   name: CreatePaymentBatch.shape.name.unwrap().unwrap().optional().describe('The name of the batch, for a CSV body.'),

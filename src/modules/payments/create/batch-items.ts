@@ -18,7 +18,7 @@ import { type BatchItemContext, confirmDuplicates } from './preconditions.ts'
 export type Fault = { index: number; refusal: Refusal }
 
 /** Errors that concern the whole request, regardless of its items. */
-const ofTheWhole: ReadonlySet<ErrorCode> = new Set([
+const wholeRequestCodes: ReadonlySet<ErrorCode> = new Set([
   'workspace_frozen',
   'account_frozen',
   'grant_frozen',
@@ -30,7 +30,7 @@ const ofTheWhole: ReadonlySet<ErrorCode> = new Set([
 const isDuplicate = ({ details }: Refusal): boolean => details?.reason === 'possible_duplicate'
 
 /** The first class with a fault determines the answer: invalid request, denial, insufficient funds, duplicate to confirm. */
-const classes = [
+const statusPrecedence = [
   [400, 'invalid_request'],
   [403, 'policy_denied'],
   [402, 'insufficient_funds'],
@@ -96,8 +96,8 @@ const shortOf = (
   const required = total + feesMinor
   if (input.execute_at || required <= available) return { funds: {}, sentence: null }
   const maySee = maySeeBalance(principal)
-  const ofFees = feesMinor === 0n ? '' : ` and fees of ${displayAmount(feesMinor, currency)}`
-  const needed = `${displayAmount(total, currency)}${ofFees}${refused.size === 0 ? '' : ' without the refused amounts'}`
+  const feeText = feesMinor === 0n ? '' : ` and fees of ${displayAmount(feesMinor, currency)}`
+  const needed = `${displayAmount(total, currency)}${feeText}${refused.size === 0 ? '' : ' without the refused amounts'}`
   return {
     funds: {
       total_minor: formatMinor(total),
@@ -117,16 +117,17 @@ export const refusalForItems = (
   { input, rows }: Pick<BatchRequest, 'input' | 'rows'>,
   payer: Payer,
 ): Refusal => {
-  const whole = faults.find(({ refusal }) => ofTheWhole.has(refusal.code))
-  if (whole) return whole.refusal
-  const [status, usual] = classes.find(([one]) => faults.some((fault) => statusOf(fault) === one)) ?? classes[0]
+  const requestFault = faults.find(({ refusal }) => wholeRequestCodes.has(refusal.code))
+  if (requestFault) return requestFault.refusal
+  const [status, defaultCode] =
+    statusPrecedence.find(([one]) => faults.some((fault) => statusOf(fault) === one)) ?? statusPrecedence[0]
   const { funds, sentence } = shortOf(faults, { input, ...payer })
   // Several codes have status 403: the answer has `policy_denied` if a rule decided, otherwise the first item's code.
-  const own = faults.filter((fault) => statusOf(fault) === status).map(({ refusal }) => refusal.code)
-  const code = status !== 403 || own.includes(usual) ? usual : own[0]
+  const codes = faults.filter((fault) => statusOf(fault) === status).map(({ refusal }) => refusal.code)
+  const code = status !== 403 || codes.includes(defaultCode) ? defaultCode : codes[0]
   // Insufficient funds are reported once, not for each row, because no single row is wrong.
-  const ofItems = faults.filter(({ refusal }) => refusal.code !== 'insufficient_funds')
-  const items = ofItems.toSorted((one, other) => one.index - other.index).flatMap((fault) => presentFault(fault, rows))
+  const itemFaults = faults.filter(({ refusal }) => refusal.code !== 'insufficient_funds')
+  const items = itemFaults.toSorted((one, other) => one.index - other.index).flatMap((fault) => presentFault(fault, rows))
   const named = items.slice(0, Math.min(countThatFits(items), maxNamedFaults))
   /** A policy or a duplicate refuses a row whose fields are valid. */
   const isInvalid = ({ error, param }: { error: ErrorCode; param?: string }) =>
@@ -134,14 +135,14 @@ export const refusalForItems = (
   // The items of an earlier batch are not in the request.
   const pathOf = ({ index, param }: { index: number; param?: string }) =>
     input.againOf ? 'again' : ['items', index, ...(param === undefined ? [] : [param])].join('.')
-  const affected = new Set(ofItems.map(({ index }) => index)).size
+  const affected = new Set(itemFaults.map(({ index }) => index)).size
   const which = named.length === items.length ? 'each' : 'the first of them'
   const sentences = [
     ...(affected > 0 ? [`${affected} of ${input.items.length} items cannot be paid. details.items names ${which}.`] : []),
     ...(sentence === null ? [] : [sentence]),
     'Nothing was created.',
   ]
-  return new Refusal(code ?? usual, {
+  return new Refusal(code ?? defaultCode, {
     message: sentences.join(' '),
     details: {
       ...funds,
@@ -206,24 +207,24 @@ const longestName = 120
 const plainName = (name: string): string => name.slice(0, longestName).normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim()
 
 /** All items with their beneficiaries. Creates missing beneficiaries. */
-export const nameItems = async (
+export const resolveItems = async (
   tx: Tx,
   deps: CreationDeps,
   principal: Principal,
   request: BatchRequest,
 ): Promise<{ items: KnownItem[]; faults: Fault[] }> => {
-  const unnamed = wellFormed(request).filter(({ item }) => item.beneficiary_id === undefined)
-  const asked = unnamed.map(({ item }) => ({ ...payeeOf(item), namesRail: item.payment_rail !== undefined }))
+  const withoutId = wellFormed(request).filter(({ item }) => item.beneficiary_id === undefined)
+  const asked = withoutId.map(({ item }) => ({ ...payeeOf(item), namesRail: item.payment_rail !== undefined }))
   const payees = await ensureBeneficiaries(tx, deps, principal, asked)
   const faults: Fault[] = []
-  const named = unnamed.flatMap(({ index, item }, nth): KnownItem[] => {
-    const payee = payees[nth]
+  const resolved = withoutId.flatMap(({ index, item }, position): KnownItem[] => {
+    const payee = payees[position]
     if (payee instanceof Refusal) faults.push({ index, refusal: payee })
     if (!payee || payee instanceof Refusal) return []
     const known = { index, input: inputOf(item, payee.id, request), isNew: payee.isNew }
     const givenName = item.display_name ?? ''
-    const isOther = payee.names.every((name) => plainName(name) !== plainName(givenName))
-    return [isOther ? { ...known, otherName: { name: payee.names[0] ?? '', givenName } } : known]
+    const hasOtherName = payee.names.every((name) => plainName(name) !== plainName(givenName))
+    return [hasOtherName ? { ...known, otherName: { name: payee.names[0] ?? '', givenName } } : known]
   })
-  return { items: [...itemsById(request), ...named].sort((one, other) => one.index - other.index), faults }
+  return { items: [...itemsById(request), ...resolved].sort((one, other) => one.index - other.index), faults }
 }

@@ -7,7 +7,7 @@ import { isBeingChecked } from '../../beneficiaries/payee-queries.ts'
 import type { CreationDeps } from '../../beneficiaries/service.ts'
 import { presentWarning } from '../../policies/present.ts'
 import type { BatchLine } from '../approvals/message.ts'
-import { digestOf } from '../approvals/request.ts'
+import { destinationDigestOf } from '../approvals/request.ts'
 import { leafText } from '../batch/leaf-rules.ts'
 import type { Accepted } from './decide.ts'
 
@@ -40,6 +40,6 @@ export const lineOf = (
     isBeingChecked: isBeingChecked(deps.rails, payee),
     warnings: decision.warnings.map(presentWarning),
   }
-  const destinationDigest = digestOf(deps, nonce, payee)
+  const destinationDigest = destinationDigestOf(deps, nonce, payee)
   return { line, leaf: leafText({ ...payment, index, payeeName, destinationMask, destinationDigest }) }
 }

@@ -30,15 +30,15 @@ const unique = <T>(items: readonly T[]): T[] => [...new Set(items)]
 const periodsOf = (requests: readonly DecisionRequest[], now: Date): Periods[] =>
   unique(requests.map(({ principal }) => effectiveTimeZone(principal.workspace, now))).map((zone) => periodsAt(now, zone))
 
-/** A group has requests of several workspaces: what one of them names is found for that workspace alone. */
-const keyIn = (workspaceId: Uuid, id: Uuid): string => `${workspaceId} ${id}`
+/** A group has requests of several workspaces: an id that one of them names is looked up in its workspace only. */
+const keyInWorkspace = (workspaceId: Uuid, id: Uuid): string => `${workspaceId} ${id}`
 
 type Mandates = ReadonlyMap<string, PaymentMandate | undefined>
 
 /** Loads each mandate once, because its payments share its counters. `mandateSignature` depends on the requester. */
 const loadMandates = async (tx: Tx, requests: readonly DecisionRequest[]): Promise<Mandates> => {
   const named = requests.flatMap(({ input: { mandate_id: id }, principal: { workspace } }) =>
-    id ? [[keyIn(workspace.id, id), workspace.id, id] as const] : [],
+    id ? [[keyInWorkspace(workspace.id, id), workspace.id, id] as const] : [],
   )
   const distinct = new Map(named.map((one) => [one[0], one]))
   const loaded = [...distinct.values()].map(
@@ -47,17 +47,17 @@ const loadMandates = async (tx: Tx, requests: readonly DecisionRequest[]): Promi
   return new Map(await Promise.all(loaded))
 }
 
-const repeatedPayments = statement('payments.repeated')`
+const selectDuplicateTargets = statement('payments.repeated')`
   select id, workspace_id from payments where id = any($1::uuid[]) and workspace_id = any($2::uuid[])`
 
-const readRepeated = async (tx: Tx, requests: readonly DecisionRequest[]): Promise<ReadonlySet<string>> => {
+const readDuplicateTargets = async (tx: Tx, requests: readonly DecisionRequest[]): Promise<ReadonlySet<string>> => {
   const naming = requests.filter(({ input }) => input.duplicate_of)
   if (naming.length === 0) return new Set()
-  const rows = await tx.query<{ id: Uuid; workspace_id: Uuid }>(repeatedPayments, [
+  const rows = await tx.query<{ id: Uuid; workspace_id: Uuid }>(selectDuplicateTargets, [
     unique(naming.map(({ input }) => input.duplicate_of ?? null)),
     unique(naming.map(({ principal }) => principal.workspace.id)),
   ])
-  return new Set(rows.map(({ id, workspace_id }) => keyIn(workspace_id, id)))
+  return new Set(rows.map(({ id, workspace_id }) => keyInWorkspace(workspace_id, id)))
 }
 
 /** Two payments with the same key are possible duplicates, even two items of one batch. */
@@ -73,8 +73,8 @@ export type DecisionState = {
   state: SpendingState
   past: readonly PayeePast[]
   mandates: Mandates
-  /** `paymentKey`s of the existing payments that `duplicate_of` names. */
-  repeated: ReadonlySet<string>
+  /** Existing payments that `duplicate_of` names, by `keyInWorkspace`. */
+  duplicateTargets: ReadonlySet<string>
   /** Accepted payments by their `duplicateKeyOf`. */
   accepted: Map<string, EarlierPayment>
 }
@@ -90,18 +90,18 @@ export const readDecisionState = async (tx: Tx, clock: Clock, requests: readonly
     periods: periodsOf(requests, now),
     at: now,
   }
-  const [first, balances, past, mandates, repeated] = await Promise.all([
+  const [first, balances, past, mandates, duplicateTargets] = await Promise.all([
     readState(tx, query),
     getBalances(tx, unique(requests.map(({ principal }) => principal.workspace.balanceAccountId))),
     readPast(tx, inputs, now),
     loadMandates(tx, requests),
-    readRepeated(tx, requests),
+    readDuplicateTargets(tx, requests),
   ])
   // The wait for the lock may have lasted past midnight.
   const periods = periodsOf(requests, tx.at)
   const isKnown = periods.every(({ day, month }) => first.periodStarts.has(day) && first.periodStarts.has(month))
   const state = { ...(isKnown ? first : await readState(tx, { ...query, periods, at: tx.at })), balances }
-  return { state, past, mandates, repeated, accepted: new Map() }
+  return { state, past, mandates, duplicateTargets, accepted: new Map() }
 }
 
 /**
@@ -128,7 +128,7 @@ export const batchTotalsByRule = async (
   return totals
 }
 
-type Turn = { request: DecisionRequest; principal: Payer; index: number; at: Date; isDue?: boolean }
+type TurnRequest = { request: DecisionRequest; principal: Payer; index: number; at: Date; isDue?: boolean }
 
 /**
  * Decides the request at `index` for the current principal, after the earlier requests, and counts it if accepted. `isDue`: a
@@ -136,20 +136,23 @@ type Turn = { request: DecisionRequest; principal: Payer; index: number; at: Dat
  * once it can proceed.
  */
 export const decideInTurn = (
-  { state, past, mandates, repeated, accepted }: DecisionState,
+  { state, past, mandates, duplicateTargets, accepted }: DecisionState,
   deployment: Deployment,
-  { request, principal, index, at, isDue = false }: Turn,
+  { request, principal, index, at, isDue = false }: TurnRequest,
 ): Accepted | Refused => {
   const { input, batchItem } = request
-  const mandate = input.mandate_id ? mandates.get(keyIn(principal.workspace.id, input.mandate_id)) : null
+  const mandate = input.mandate_id ? mandates.get(keyInWorkspace(principal.workspace.id, input.mandate_id)) : null
   if (mandate === undefined) return { refusal: notFound('mandate_id') }
-  const { duplicate_of: repeats } = input
-  if (repeats && !repeated.has(keyIn(principal.workspace.id, repeats))) return { refusal: notFound('duplicate_of') }
+  const { duplicate_of: duplicateOf } = input
+  if (duplicateOf && !duplicateTargets.has(keyInWorkspace(principal.workspace.id, duplicateOf)))
+    return { refusal: notFound('duplicate_of') }
   const duplicateKey = duplicateKeyOf(state, request)
-  const own = past[index] ?? unknownPast
-  const earlier = accepted.get(duplicateKey) ?? own.earlier
-  const before = { ...own, earlier: isDue ? null : earlier }
-  const decided = catchRefusal(() => decidePayment(state, { ...request, principal, mandate, past: before }, at, deployment))
+  const ownPast = past[index] ?? unknownPast
+  const earlier = accepted.get(duplicateKey) ?? ownPast.earlier
+  const pastForDecision = { ...ownPast, earlier: isDue ? null : earlier }
+  const decided = catchRefusal(() =>
+    decidePayment(state, { ...request, principal, mandate, past: pastForDecision }, at, deployment),
+  )
   if (decided instanceof Refusal) return { refusal: decided }
   if ('payment' in decided) {
     const { id: paymentId, createdAt } = decided.payment

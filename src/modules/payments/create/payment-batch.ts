@@ -28,7 +28,7 @@ import { type BatchRow, presentBatch } from '../batch/queries.ts'
 import type { PaymentBatchPreview } from '../batch/schema.ts'
 import { approversUnder } from '../evaluation/context.ts'
 import type { BatchQueue, BatchRequest, CreatedPayment, DecisionParts, Refusals } from '../request.ts'
-import { type Fault, formFaults, itemsById, type KnownItem, nameItems, namesPayees, refusalForItems } from './batch-items.ts'
+import { type Fault, formFaults, itemsById, type KnownItem, namesPayees, refusalForItems, resolveItems } from './batch-items.ts'
 import { lineOf, type PayeeRow, payeesOf } from './batch-lines.ts'
 import { presentPreview } from './batch-preview.ts'
 import type { Accepted, DecisionRequest } from './decide.ts'
@@ -223,7 +223,7 @@ const createBatch = (tx: Tx, deps: DecisionParts, request: BatchRequest): Promis
       const faultsOfForm = formFaults(deps.rails, request)
       // New beneficiaries are created before the items are decided, and rolled back if the batch is not created.
       const undo = naming ? await tx.savepoint() : null
-      const withBeneficiaries = read ? { items: read.items, faults: [] } : await nameItems(tx, deps, principal, request)
+      const withBeneficiaries = read ? { items: read.items, faults: [] } : await resolveItems(tx, deps, principal, request)
       const state = read ?? (await readItems(tx, deps.clock, request, withBeneficiaries.items))
       const { balanceAccountId } = principal.workspace
       // If no beneficiary is known, no balance has been read yet.
