@@ -26,7 +26,7 @@ import {
   RepeatedPayments,
   UnknownPayments,
 } from './schema.ts'
-import { readShortage, type Shortage } from './short.ts'
+import { readShortage, type Shortage } from './shortage.ts'
 
 type Named = { payeeId: Uuid; payeeName: string | null }
 type Repeated = Creator & Named & { count: number; amountMinor: Minor; firstAt: Date; lastAt: Date }
