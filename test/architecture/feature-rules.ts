@@ -49,6 +49,7 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   ['simulation', 'payments/create/decide.ts'],
   ['simulation', 'payments/create/preconditions.ts'],
   ['simulation', 'payments/evaluation/context.ts'],
+  ['simulation', 'payments/evaluation/past.ts'],
   ['simulation', 'payments/evaluation/state.ts'],
   // A credential works inside a membership; freezing an account publishes its workspaces' status.
   ['delegation', 'workspaces/membership.ts'],

@@ -33,8 +33,8 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a provider that nobody has tested refuses the same order',
     file: 'src/modules/payments/lost-writes.ts',
-    find: 'and (r.account is null or exists',
-    replace: 'and (r.account is null or true or exists',
+    find: 'const refusesDuplicates = `r.account',
+    replace: 'const refusesDuplicates = `true or r.account',
     suite: 'test/rails-flows/approvals-after-loss.test.ts',
   },
   {

@@ -13,17 +13,15 @@ import type { ArchiveFile } from '../../lib/zip.ts'
 import { listWorkspaceAudit, presentAudit } from '../audit-log/queries.ts'
 import { presentBeneficiary } from '../beneficiaries/present.ts'
 import { listBeneficiaries } from '../beneficiaries/queries.ts'
-import type { Parts } from '../parts.ts'
 import { listApprovals, presentApproval } from '../payments/approvals/queries.ts'
 import { listPayments } from '../payments/queries.ts'
-import { createReceiptBuilder, presentSigned } from '../payments/receipt/service.ts'
+import { createReceiptBuilder, presentSigned, type ReceiptParts } from '../payments/receipt/service.ts'
 import { signDocument, signHead } from '../proof/service.ts'
 import { balancesOf, columnsOf, presentPeriod } from '../statements/present.ts'
 import { entriesOf, type OpenStatement, openedOn, statementLines } from '../statements/service.ts'
 import { presentMember } from '../workspaces/present.ts'
 import { memberList } from '../workspaces/queries.ts'
 
-type Signer = Pick<Parts, 'clock' | 'config' | 'receiptKeys'>
 /** `pages` stops reading if the caller's credential ends. */
 type Reader = { principal: Principal; pages: ReadPages }
 type Pages = AsyncGenerator<readonly object[]>
@@ -81,11 +79,11 @@ const mapPages = async function* <Row>(pages: AsyncIterable<readonly Row[]>, map
   for await (const rows of pages) yield rows.map(map)
 }
 
-const receiptsOf = async function* (signer: Signer, { principal, pages }: Reader, opened: OpenStatement): Pages {
+const receiptsOf = async function* (deps: ReceiptParts, { principal, pages }: Reader, opened: OpenStatement): Pages {
   const { source: db, period } = opened
   const { start, end } = period
   const workspaceId = principal.workspace.id
-  const receiptOf = createReceiptBuilder(db, signer, workspaceId)
+  const receiptOf = createReceiptBuilder(db, deps, workspaceId)
   const build = async function* (ids: readonly Uuid[]): Pages {
     for (const some of chunksOf(ids, receiptsAtOnce)) {
       const receipts = await Promise.all(some.map(receiptOf))
@@ -110,7 +108,7 @@ const receiptsOf = async function* (signer: Signer, { principal, pages }: Reader
   }
 }
 
-const sectionsOf = (signer: Signer, { principal, pages }: Reader, opened: OpenStatement): Section[] => {
+const sectionsOf = (deps: ReceiptParts, { principal, pages }: Reader, opened: OpenStatement): Section[] => {
   const { source: db, period } = opened
   const { start, end } = period
   const { workspace } = principal
@@ -183,7 +181,7 @@ const sectionsOf = (signer: Signer, { principal, pages }: Reader, opened: OpenSt
     {
       name: 'receipts',
       about: 'The receipt of each payment created or booked in the period.',
-      pages: () => receiptsOf(signer, { principal, pages }, opened),
+      pages: () => receiptsOf(deps, { principal, pages }, opened),
     },
   ]
 }
@@ -210,10 +208,10 @@ const singleChunk = async function* (text: string): AsyncGenerator<string> {
 }
 
 /** Yields the files one by one, so that memory does not grow with the period. `manifest.json` is last, signed like receipts. */
-export async function* evidenceFiles(signer: Signer, reader: Reader, opened: OpenStatement): AsyncGenerator<ArchiveFile> {
+export async function* evidenceFiles(deps: ReceiptParts, reader: Reader, opened: OpenStatement): AsyncGenerator<ArchiveFile> {
   const { principal, pages } = reader
-  const { clock, config, receiptKeys } = signer
-  const { period, summary, scope } = opened
+  const { clock, config, receiptKeys } = deps
+  const { period, summary, of } = opened
   const files: { name: string; about: string; bytes: number; sha256: string }[] = []
   const withDigest = ({ name, content }: ArchiveFile, about: string): ArchiveFile => ({
     name,
@@ -240,7 +238,7 @@ export async function* evidenceFiles(signer: Signer, reader: Reader, opened: Ope
     { name: 'statement.csv', content: csvLines(columns, pages(statementLines(opened))) },
     'Ledger entries, oldest first.',
   )
-  for (const section of sectionsOf(signer, reader, opened))
+  for (const section of sectionsOf(deps, reader, opened))
     for await (const file of linesOf(section)) yield withDigest(file, section.about)
   const document = {
     type: 'evidence',

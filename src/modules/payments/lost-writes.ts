@@ -57,11 +57,14 @@ export const seedOf = ({ id, accountId, workspaceId, idempotencyKey, batchKey, b
   return batchKey === null ? ['payment', id] : ['payment_batches', accountId, workspaceId, batchKey, String(batchIndex)]
 }
 
+/** SQL condition: the provider of `r.rail` refuses a repeated order. */
+const refusesDuplicates = `r.account is null or exists (select from duplicate_checks c where c.rail = r.rail and c.account = r.account)`
+
 /** Release 0.4.0 named the items of a batch with a key by their ids, so the provider may know such an order by another name. */
 const selectUnprotected = statement('payments.not_refused_as_duplicate')`
   select p.id from payments p where p.id = any($1::uuid[]) and not (p.created_at > $2 and ${batchKeySql('p')} is null and exists (
      select from unnest($3::text[], $4::text[]) as r(rail, account) where r.rail = p.rail
-       and (r.account is null or exists (select from duplicate_checks c where c.rail = r.rail and c.account = r.account))))`
+       and (${refusesDuplicates})))`
 
 /** Rails whose provider refuses a repeated order. `account`: the account that must have passed a test; null: no test needed. */
 const railsThatMayRefuse = ({ payout }: Pick<Rails, 'payout'>) =>
@@ -72,7 +75,7 @@ const railsThatMayRefuse = ({ payout }: Pick<Rails, 'payout'>) =>
 
 const selectRefusingRails = statement('rails.refuse_duplicates')`
   select r.rail from unnest($1::text[], $2::text[]) as r(rail, account)
-   where r.account is null or exists (select from duplicate_checks c where c.rail = r.rail and c.account = r.account)`
+   where ${refusesDuplicates}`
 
 /** Rails on which an order that is sent again may be paid twice, or prompt the customer's phone twice. */
 export const railsThatMayPayTwice = async (db: Db, rails: Pick<Rails, 'payout'>): Promise<SendingRail[]> => {

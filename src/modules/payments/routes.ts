@@ -28,7 +28,7 @@ import {
 } from './queries.ts'
 import { Receipt } from './receipt/schema.ts'
 import { createReceiptBuilder } from './receipt/service.ts'
-import { presentRefusal, refusalList } from './refusals/record.ts'
+import { presentRefusal, refusalList } from './refusals/queries.ts'
 import { ListPaymentRefusals, RefusedPayment } from './refusals/schema.ts'
 import type { Deps } from './request.ts'
 import { CreatePayment, ListPayments, ListPaymentsTo, Payment, PaymentTotals, SummarizePayments } from './schema.ts'
@@ -47,7 +47,6 @@ const searchOf = (
   ...(q !== undefined && { search: { text: q, amount: readPositive(q.replace(/[\s,'’]+$/, ''), currency) } }),
 })
 
-/** Adds the times of the last and next outcome check, if the outcome is unknown. */
 const presentWithOutcomeCheck = async (db: Db, record: PaymentRecord): Promise<Payment> => {
   const payment = presentPayment(record)
   if (record.status !== 'unknown') return payment

@@ -39,7 +39,7 @@ export type LockedAttempt = {
   subject: Subject
 }
 
-type AttemptName = Pick<AttemptRecord, 'id' | 'kind' | 'subjectId'>
+export type AttemptName = Pick<AttemptRecord, 'id' | 'kind' | 'subjectId'>
 
 const lockSubjects = async (tx: Tx, names: readonly AttemptName[]): Promise<Map<Uuid, Subject>> => {
   const subjects = new Map<Uuid, Subject>()

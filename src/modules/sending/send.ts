@@ -29,7 +29,7 @@ import {
 import type { Parts } from '../parts.ts'
 import { sendPaymentAt } from '../payments/prepare-send.ts'
 import { sendTopupAt } from '../topups/send.ts'
-import { applyEvidence, type LockedAttempt, lockAttempt } from './evidence.ts'
+import { type AttemptName, applyEvidence, type LockedAttempt, lockAttempt } from './evidence.ts'
 
 export type SendSource = Pick<AttemptRecord, 'kind' | 'rail'>
 export type Recorded = { outgoing: Outgoing; order: Order }
@@ -149,7 +149,7 @@ export const recordAccepted = async (db: Db, at: Date, accepted: readonly Accept
 const recordSubmission = async (
   tx: Tx,
   deps: Parts,
-  sent: Pick<AttemptRecord, 'id' | 'kind' | 'subjectId'>,
+  sent: AttemptName,
   submission: Submission,
   isRailDown: boolean,
 ): Promise<void> => {
@@ -185,11 +185,7 @@ const findingOf = ({ sends }: Parts, attempt: AttemptRecord): SendLogFinding => 
 }
 
 /** An attempt was not sent if it lacks the right to send or is missing in its sender's send log. Otherwise it counts as lost. */
-export const recordAbandoned = async (
-  tx: Tx,
-  deps: Parts,
-  abandoned: Pick<AttemptRecord, 'id' | 'kind' | 'subjectId'>,
-): Promise<AttemptRecord['state']> => {
+export const recordAbandoned = async (tx: Tx, deps: Parts, abandoned: AttemptName): Promise<AttemptRecord['state']> => {
   const locked = await lockAttempt(tx, abandoned)
   const { attempt } = locked
   const finding = attempt.state === 'sending' ? findingOf(deps, attempt) : undefined

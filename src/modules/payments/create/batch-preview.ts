@@ -11,7 +11,7 @@ import type { Accepted } from './decide.ts'
 
 const shownPreview = presenter(PaymentBatchPreview)
 
-type Previewed = {
+export type ComposedBatch = {
   batch: BatchRow & { status: PaymentBatchPreview['status'] }
   accepted: readonly Accepted[]
   lines: readonly BatchLine[]
@@ -19,7 +19,7 @@ type Previewed = {
 
 /** The answer to a dry run. */
 export const presentPreview = (
-  { batch, accepted, lines }: Previewed,
+  { batch, accepted, lines }: ComposedBatch,
   items: readonly KnownItem[],
   { rows, ignored }: Pick<BatchRequest, 'rows' | 'ignored'>,
 ): PaymentBatchPreview => {

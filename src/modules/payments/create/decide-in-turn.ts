@@ -10,7 +10,8 @@ import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import { applicablePolicies } from '../../../policy/findings.ts'
 import type { EarlierPayment, PayeePast, Periods } from '../../../policy/types.ts'
 import { loadMandate, type PaymentMandate } from '../../mandates/for-payments.ts'
-import { readPast, resolvePaybillAccount, unknownPast } from '../evaluation/context.ts'
+import { resolvePaybillAccount } from '../evaluation/context.ts'
+import { readPast, unknownPast } from '../evaluation/past.ts'
 import { type LockedState, readState, type StateQuery } from '../evaluation/state.ts'
 import {
   type Accepted,

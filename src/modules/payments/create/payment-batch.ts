@@ -20,17 +20,15 @@ import { keyUserOf, type RecordAnswer, recordKeys } from '../../../queue/record-
 import { type Answered, writeAll } from '../../../queue/write-path.ts'
 import type { Parts } from '../../parts.ts'
 import { presentDecision } from '../../policies/present.ts'
-import type { BatchLine } from '../approvals/message.ts'
 import { requestBatchApproval } from '../approvals/request.ts'
 import { refusalOfRepeated } from '../batch/again.ts'
 import { leafVersion, rootOfLeaves } from '../batch/leaf-rules.ts'
-import { type BatchRow, presentBatch } from '../batch/queries.ts'
-import type { PaymentBatchPreview } from '../batch/schema.ts'
+import { presentBatch } from '../batch/queries.ts'
 import { approversUnder } from '../evaluation/context.ts'
 import type { BatchQueue, BatchRequest, CreatedPayment, DecisionParts, Refusals } from '../request.ts'
 import { type Fault, formFaults, itemsById, type KnownItem, namesPayees, refusalForItems, resolveItems } from './batch-items.ts'
 import { lineOf, type PayeeRow, payeesOf } from './batch-lines.ts'
-import { presentPreview } from './batch-preview.ts'
+import { type ComposedBatch, presentPreview } from './batch-preview.ts'
 import type { Accepted, DecisionRequest } from './decide.ts'
 import { batchTotalsByRule, type DecisionState, decideInTurn, readDecisionState } from './decide-in-turn.ts'
 import { type BatchItemContext, checkDueTime } from './preconditions.ts'
@@ -48,13 +46,7 @@ type BatchState = {
   decisionState: DecisionState
   payees: ReadonlyMap<Uuid, PayeeRow>
 }
-type DecidedBatch = {
-  batch: BatchRow & { status: PaymentBatchPreview['status'] }
-  accepted: Accepted[]
-  lines: BatchLine[]
-  nonce: string
-  needs: ReturnType<typeof approvalNeeds>
-}
+type DecidedBatch = ComposedBatch & { nonce: string; needs: ReturnType<typeof approvalNeeds> }
 
 /** The strictest requirements of all items, because one approval covers the batch. Null if no item needs approval. */
 const approvalNeeds = (accepted: readonly Accepted[]) => {

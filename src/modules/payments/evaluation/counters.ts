@@ -109,7 +109,6 @@ const moveUsage = statement('counters.follow_balance')`
 const moveTotals = statement('counters.totals_follow_balance')`
   update spending_totals set account_id = $2 where workspace_id = $1 and account_id = $3`
 
-/** Moves a workspace's counters to the account from which it pays from now on. */
 export const moveCounters = async (tx: Tx, { workspaceId, holder, from }: BalanceMove): Promise<void> => {
   await Promise.all([moveUsage, moveTotals].map((move) => tx.query(move, [workspaceId, holder, from])))
 }

@@ -46,7 +46,7 @@ export type BeneficiaryState = {
 }
 type AccountState = { referenceKey: string; payeeId: Uuid; frozen: boolean; beneficiaryIds: Uuid[] }
 export type GrantState = Omit<GrantRules, 'usage'> & { revoked: boolean; depth: number }
-export type PolicyState = Omit<PolicyRules, 'usage'> & { workspaceId: Uuid }
+type PolicyState = Omit<PolicyRules, 'usage'> & { workspaceId: Uuid }
 
 /** The state that decisions depend on, read after the locks. Each accepted payment adds to `usage` and `unapproved`. */
 export type LockedState = {

@@ -79,7 +79,7 @@ const readTree = async (db: Db, batchId: Uuid): Promise<Tree> => {
 }
 
 type Body = Omit<Receipt, 'jws'>
-type ReceiptParts = Pick<Parts, 'clock' | 'config' | 'receiptKeys'>
+export type ReceiptParts = Pick<Parts, 'clock' | 'config' | 'receiptKeys'>
 
 const { approval: ShownApproval, mandate: ShownMandate, ledger_transfers: ShownTransfers } = Receipt.shape
 const shownPayee = presenter(Receipt.shape.beneficiary)

@@ -1,20 +1,15 @@
-import { eq } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
 import { lockGroup } from '../../../db/account-lock.ts'
 import { type Db, inTx, statement, type Tx } from '../../../db/client.ts'
 import { describeError } from '../../../db/errors.ts'
-import { createdBetween, newestFirst, ofLineage, ownedBy } from '../../../db/list-queries.ts'
-import { prepare } from '../../../db/prepare.ts'
 import { insertRows } from '../../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../../db/prune.ts'
 import { selectAmong } from '../../../db/select-rows.ts'
-import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { paymentRefusals } from '../../../db/tables/payment-refusals.ts'
 import { errorRow, isErrorCode } from '../../../errors/catalogue.ts'
 import { appendEvents } from '../../../events/append.ts'
-import { presenter } from '../../../http/presenter.ts'
 import { daysAfter } from '../../../lib/clock.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
@@ -22,59 +17,10 @@ import type { Minor } from '../../../lib/money.ts'
 import { contended, createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
 import { findBeneficiaries } from '../../beneficiaries/queries.ts'
 import type { Parts } from '../../parts.ts'
+import { withoutTrace } from '../../policies/present.ts'
 import type { Decision } from '../../policies/schema.ts'
-import { presentCreator } from '../../present-creator.ts'
 import type { RefusableRequest, Refusals } from '../request.ts'
-import { RefusedPayment } from './schema.ts'
-
-type RefusalRow = typeof paymentRefusals.$inferSelect
-type Payee = Pick<typeof beneficiaries.$inferSelect, 'displayName' | 'destinationMask'>
-type RefusalRecord = { refusal: RefusalRow; payee: Payee | null; label: string | null }
-
-/** `within`: the grant of a delegated reader, who sees only requests of this grant and its descendants. */
-export const refusalList = prepare(
-  'payment_refusals.list',
-  {
-    workspaceId: 'uuid',
-    within: 'uuid?',
-    beneficiaryId: 'uuid?',
-    grantId: 'uuid?',
-    initiatorAccountId: 'uuid?',
-    createdAfter: 'timestamptz?',
-    createdBefore: 'timestamptz?',
-    before: 'uuid?',
-    take: 'rows',
-  },
-  'page',
-  (orm, param) =>
-    newestFirst(
-      orm
-        .select({
-          refusal: paymentRefusals,
-          payee: { displayName: beneficiaries.displayName, destinationMask: beneficiaries.destinationMask },
-          label: grants.label,
-        })
-        .from(paymentRefusals)
-        .leftJoin(beneficiaries, eq(beneficiaries.id, paymentRefusals.beneficiaryId))
-        .leftJoin(grants, eq(grants.id, paymentRefusals.grantId)),
-      { owner: paymentRefusals.workspaceId, id: paymentRefusals.id },
-      param,
-      ownedBy(paymentRefusals.workspaceId, param.workspaceId),
-      param.within && ofLineage(paymentRefusals.grantId, param.within),
-      param.beneficiaryId && eq(paymentRefusals.beneficiaryId, param.beneficiaryId),
-      param.grantId && eq(paymentRefusals.grantId, param.grantId),
-      param.initiatorAccountId && eq(paymentRefusals.initiatorAccountId, param.initiatorAccountId),
-      createdBetween(
-        {
-          id: paymentRefusals.id,
-          at: paymentRefusals.createdAt,
-          owner: { column: paymentRefusals.workspaceId, id: param.workspaceId },
-        },
-        param.createdAfter,
-        param.createdBefore,
-      ),
-    ),
-)
+import { presentRefusal, type RefusalRecord, type RefusalRow } from './queries.ts'
 
 /** Maximum refusals recorded in 24 hours for a grant, or for a person without a grant. */
 const maxRecent = 1_000
@@ -86,18 +32,6 @@ const countRecent = statement('payment_refusals.count_recent')`
 
 const findGrants = selectAmong('payment_refusals.grants', grants, 'id')
 
-const shown = presenter(RefusedPayment)
-const shownPayee = presenter(RefusedPayment.shape.beneficiary.unwrap())
-
-export const presentRefusal = ({ refusal, payee, label }: RefusalRecord, currency: string): RefusedPayment =>
-  shown(refusal, {
-    initiated_by: presentCreator({ accountId: refusal.initiatorAccountId, grantId: refusal.grantId, label }),
-    beneficiary: refusal.beneficiaryId && payee ? shownPayee({ ...payee, id: refusal.beneficiaryId }) : null,
-    currency,
-    // Stored in the API's form.
-    decision: refusal.decision as RefusedPayment['decision'],
-  })
-
 /** Whether a rule refused the request. Other errors concern its form, not the beneficiary or the amount. */
 const isByTheRules = (status: number): boolean => status === 402 || status === 403 || status === 409
 
@@ -105,8 +39,6 @@ const isByTheRules = (status: number): boolean => status === 402 || status === 4
 type RefusalFields = Omit<RefusalRow, 'id' | 'createdAt'>
 type RefusedItem = { beneficiary_id?: Uuid | undefined; account_reference?: string | null | undefined; amount_minor: Minor }
 type ItemError = { index?: number; error: string; message: string; decision?: Decision | undefined }
-
-const withoutTrace = ({ trace: _, ...decision }: Decision) => decision
 
 const refusalFieldsOf = (
   { workspace, accountId, grant, origin }: Principal,
@@ -123,7 +55,7 @@ const refusalFieldsOf = (
   error,
   // The available amount is omitted, because not every reader of refusals may read the balance.
   message: error === 'insufficient_funds' ? errorRow(error).sentence : message,
-  decision: decision ? withoutTrace(decision) : null,
+  decision: decision ? withoutTrace({ decision }).decision : null,
   requestId: origin.requestId ?? '',
 })
 
