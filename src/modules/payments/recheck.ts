@@ -128,7 +128,7 @@ const obstacleOf = async (
 ): Promise<Obstacle | undefined> => {
   const day = recount?.day ?? payment.countedDay
   const authority = authorityOf(payment.id)
-  if (!authority.requested) return unrequested
+  if (!authority.mayRequest) return unrequested
   if (!holdsApprovals(authority)) return unapproved
   const { workspaceId, mandateId, amountMinor } = payment
   const mandateUse = { requester: authority.origin, counted: amountMinor }

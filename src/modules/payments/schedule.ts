@@ -58,8 +58,8 @@ const failureOf = ({ refusal: { code, message }, denied }: Refused): Failure =>
   denied ? failure('policy_denied', null, message) : code === 'insufficient_funds' ? failure(code) : policyChanged(message)
 
 const lostAuthority = (authority: Authority): Failure | undefined => {
-  const { requested, stop } = authority
-  if (!requested) return unrequested.failure
+  const { mayRequest, stop } = authority
+  if (!mayRequest) return unrequested.failure
   if (stop) return requesterStops[stop].failure
   return holdsApprovals(authority) ? undefined : unapproved.failure
 }

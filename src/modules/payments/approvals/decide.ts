@@ -126,7 +126,7 @@ const startIfApproved = async (tx: Tx, record: LockedApproval, { actor, zone }: 
   if (payment.status === 'scheduled') {
     const [authorityOf, unconfirmed] = await Promise.all([readAuthority(tx, [payment]), unconfirmedBeneficiaries(tx, record)])
     const authority = authorityOf(payment.id)
-    if (!authority.requested) return cancelUnrequested(tx, record)
+    if (!authority.mayRequest) return cancelUnrequested(tx, record)
     return holdsApprovals(authority) ? approve(tx, actor, record, unconfirmed) : record
   }
   const [obstacles, unconfirmed] = await Promise.all([

@@ -21,35 +21,33 @@ export type Authority = {
   lineage: Uuid[]
   /** The grant behind the requester's key or session; null: none. */
   origin: Uuid | null
-  /** Whether the requester may still request the payment. */
-  requested: boolean
+  mayRequest: boolean
   stop: RequesterStop | null
   /** `required`: approvals requested. `approvers`: accounts whose approval counts now. `signers`: approvers that signed. */
   required: number
   approvers: Uuid[]
   signers: Uuid[]
-  /** Whether only signed approvals were requested. */
-  signed: boolean
+  signedOnly: boolean
   /** Approvals signed by contract wallets, and their accounts in the same order. */
   contractDecisions: Uuid[]
   contractSigners: Uuid[]
 }
 
 /** Whether enough approvals count: as many as were originally requested, even if current rules require fewer. */
-export const holdsApprovals = ({ signed, signers, approvers, required }: Authority): boolean =>
-  (signed ? signers : approvers).length >= required
+export const holdsApprovals = ({ signedOnly, signers, approvers, required }: Authority): boolean =>
+  (signedOnly ? signers : approvers).length >= required
 
 const origin = grantBehind('p', 'a.initiating_grant_id')
 
 const authorityStatement = statement('payments.authority', 'record')`
-  select p.id, array_remove(g.ancestor_ids || g.id, null) as lineage, ${origin} as origin, ${mayStillRequest('p')} as requested,
+  select p.id, array_remove(g.ancestor_ids || g.id, null) as lineage, ${origin} as origin, ${mayStillRequest('p')} as "mayRequest",
      case when r.status <> 'active' then 'account'
        when not r.payments_enabled then 'payments'
        when g.kind = 'api_key' and not r.api_keys_enabled then 'api_keys'
        when not r.oauth_enabled and (select bool_or(x.kind = 'oauth') from grants x where x.id = any(g.ancestor_ids || g.id)) then 'oauth'
        when (select ${grantIsFrozen('x')} from grants x where x.id = ${origin}) then 'grant'
      end as stop,
-     coalesce(a.required_approvals, 0) as required, coalesce(a.approval_proof = 'signature', false) as signed,
+     coalesce(a.required_approvals, 0) as required, coalesce(a.approval_proof = 'signature', false) as "signedOnly",
      coalesce(given.approvers, '{}') as approvers, coalesce(given.signers, '{}') as signers,
      coalesce(given.contract_decisions, '{}') as "contractDecisions", coalesce(given.contract_signers, '{}') as "contractSigners"
    from payments p cross join lateral (select * from accounts r where r.id = p.initiator_account_id) as r
