@@ -211,9 +211,9 @@ const singleChunk = async function* (text: string): AsyncGenerator<string> {
 export async function* evidenceFiles(deps: ReceiptParts, reader: Reader, opened: OpenStatement): AsyncGenerator<ArchiveFile> {
   const { principal, pages } = reader
   const { clock, config, receiptKeys } = deps
-  const { period, summary, of } = opened
+  const { period, summary, scope } = opened
   const files: { name: string; about: string; bytes: number; sha256: string }[] = []
-  const withDigest = ({ name, content }: ArchiveFile, about: string): ArchiveFile => ({
+  const listed = ({ name, content }: ArchiveFile, about: string): ArchiveFile => ({
     name,
     content: (async function* () {
       const hash = createHash('sha256')
@@ -226,20 +226,18 @@ export async function* evidenceFiles(deps: ReceiptParts, reader: Reader, opened:
       files.push({ name, about, bytes, sha256: hash.digest('hex') })
     })(),
   })
-  yield withDigest(
-    {
-      name: 'statement.json',
-      content: singleChunk(JSON.stringify({ ...presentPeriod(period, config.CURRENCY, summary), ...balancesOf(opened) })),
-    },
+  const stated = presentPeriod(period, config.CURRENCY, summary)
+  yield listed(
+    { name: 'statement.json', content: singleChunk(JSON.stringify({ ...stated, ...balancesOf(opened) })) },
     'The opening and closing balances and the totals of the period. Balances are null if the workspace shares its balance.',
   )
   const columns = columnsOf(period.zones, config.CURRENCY, scope.workspaceId === null)
-  yield withDigest(
+  yield listed(
     { name: 'statement.csv', content: csvLines(columns, pages(statementLines(opened))) },
     'Ledger entries, oldest first.',
   )
   for (const section of sectionsOf(deps, reader, opened))
-    for await (const file of linesOf(section)) yield withDigest(file, section.about)
+    for await (const file of linesOf(section)) yield listed(file, section.about)
   const document = {
     type: 'evidence',
     version: 1,

@@ -72,13 +72,7 @@ export const presentRow = <Row extends PaymentRecord>(row: Row): Row & { shown: 
   shown: presentPayment(row),
 })
 
-const columnOf = (name: keyof Payment): Column<Exported> => [
-  name,
-  ({ shown }) => {
-    const value = shown[name]
-    return value === null || value === undefined ? null : String(value)
-  },
-]
+const columnOf = (name: keyof Payment): Column<Exported> => [name, ({ shown }) => shown[name]?.toString() ?? null]
 
 /** Local times use the workspace's time zone at the payment's creation. */
 export const paymentColumns = (zones: Zones): readonly Column<Exported>[] => [

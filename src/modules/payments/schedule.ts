@@ -164,8 +164,7 @@ const executeDue = async (
   const principal = await payerOf(tx, first, authorityOf(first.id))
   const requests = payments.map((payment) => dueRequestOf(payment, principal, mandateSignature))
   const state = await readDecisionState(tx, deps.clock, requests)
-  const totals = { requests, principal, at: tx.at }
-  const listTotals = batchId === null ? undefined : await batchTotalsByRule(state, deps, totals)
+  const listTotals = batchId === null ? undefined : await batchTotalsByRule(state, deps, { requests, principal, at: tx.at })
   const decided = requests.map((due, index) => {
     const batchItem = listTotals && { duplicatesIntended: true, index, rows: null, listTotals }
     return decideDuePayment(deps, state, { due: { ...due, batchItem }, index, authorityOf, at: tx.at })

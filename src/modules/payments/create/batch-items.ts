@@ -13,7 +13,7 @@ import type { CreationDeps } from '../../beneficiaries/service.ts'
 import type { BatchItem } from '../batch/schema.ts'
 import type { BatchRequest } from '../request.ts'
 import type { CreatePayment } from '../schema.ts'
-import { type BatchItemContext, confirmDuplicates } from './preconditions.ts'
+import { confirmDuplicates, type ItemContext } from './preconditions.ts'
 
 export type Fault = { index: number; refusal: Refusal }
 
@@ -155,7 +155,7 @@ export const refusalForItems = (
 }
 
 /** `index`: in the request. `isNew`: created with the item. `otherName`: the item's name for its beneficiary, if different. */
-export type KnownItem = { index: number; input: CreatePayment; isNew: boolean } & Pick<BatchItemContext, 'otherName'>
+export type KnownItem = { index: number; input: CreatePayment; isNew: boolean } & Pick<ItemContext, 'otherName'>
 
 const wellFormed = ({ input }: BatchRequest): { index: number; item: BatchItem }[] =>
   input.items.flatMap((entry, index) => ('item' in entry ? [{ index, item: entry.item }] : []))

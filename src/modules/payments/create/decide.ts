@@ -21,14 +21,7 @@ import { contextOf, evaluationOf, type PaymentContext } from '../evaluation/cont
 import { addUsage, familyDay, type LockedState, type PaidTo } from '../evaluation/state.ts'
 import type { PaymentRecord } from '../queries.ts'
 import type { CreatePayment } from '../schema.ts'
-import {
-  type BatchItemContext,
-  checkBalance,
-  checkDueTime,
-  checkPreconditions,
-  checkRailRules,
-  denialOf,
-} from './preconditions.ts'
+import { checkBalance, checkDueTime, checkPreconditions, checkRailRules, denialOf, type ItemContext } from './preconditions.ts'
 
 /** The locked state with the spendable balances. Each accepted payment changes the balances and the usage. */
 export type SpendingState = LockedState & { balances: Map<Uuid, Balance> }
@@ -43,7 +36,7 @@ export type DecisionRequest = {
   mandateSignature: MandateSignatureStatus
   once?: Pick<KeyUse, 'key' | 'bodyHash'> | null
   traceparent?: string | null
-  batchItem?: BatchItemContext | undefined
+  batchItem?: ItemContext | undefined
   /** Due time of a scheduled payment. */
   madeAt?: Date
   /** Fee of a scheduled payment, set at its creation; null: none. */
@@ -66,8 +59,8 @@ export type Accepted = {
 /** `denied`: a rule refused the payment. Set for the audit log. */
 export type Refused = { refusal: Refusal; denied?: { decision: Decision; payee: string; amountMinor: Minor } }
 
-type PreparedEvaluation = { context: PaymentContext; evaluation: Evaluation }
-type DecidedTerms = PreparedEvaluation & { decision: Decision; at: Date; currency: string; feeMinor: Minor }
+type DecisionInput = { context: PaymentContext; evaluation: Evaluation }
+type DecidedTerms = DecisionInput & { decision: Decision; at: Date; currency: string; feeMinor: Minor }
 
 export const holdIds = (feeMinor: Minor | null) => ({
   holdTransferId: newId(),
@@ -164,7 +157,7 @@ export const prepareEvaluation = (
   request: LoadedRequest,
   at: Date,
   { config }: Pick<Deployment, 'config'>,
-): PreparedEvaluation => {
+): DecisionInput => {
   const windowSeconds = config.DUPLICATE_WINDOW_SECONDS
   const { principal, input, mandate, mandateSignature, batchItem } = request
   const { earlier, typicalAmountMinor } = request.past
@@ -202,7 +195,7 @@ export const checkedEvaluation = (
   request: LoadedRequest,
   at: Date,
   deployment: Deployment,
-): PreparedEvaluation => {
+): DecisionInput => {
   const prepared = prepareEvaluation(state, request, at, deployment)
   const { context, evaluation } = prepared
   checkPreconditions(context, request.principal)

@@ -31,7 +31,7 @@ import { lineOf, type PayeeRow, payeesOf } from './batch-lines.ts'
 import { type ComposedBatch, presentPreview } from './batch-preview.ts'
 import type { Accepted, DecisionRequest } from './decide.ts'
 import { batchTotalsByRule, type DecisionState, decideInTurn, readDecisionState } from './decide-in-turn.ts'
-import { type BatchItemContext, checkDueTime } from './preconditions.ts'
+import { checkDueTime, type ItemContext } from './preconditions.ts'
 import { serialize, writePayments } from './write.ts'
 
 const batchKeys = recordKeys('payment_batches', {
@@ -42,7 +42,7 @@ const batchKeys = recordKeys('payment_batches', {
 
 type BatchState = {
   items: readonly KnownItem[]
-  requests: readonly (DecisionRequest & { batchItem: BatchItemContext })[]
+  requests: readonly (DecisionRequest & { batchItem: ItemContext })[]
   decisionState: DecisionState
   payees: ReadonlyMap<Uuid, PayeeRow>
 }
@@ -227,11 +227,7 @@ const createBatch = (tx: Tx, deps: DecisionParts, request: BatchRequest): Promis
         at: tx.at,
         knownFaults: [...faultsOfForm, ...withBeneficiaries.faults],
       })
-      if ('batch' in decided && !request.dryRun) {
-        const text = await writeBatch(tx, deps, state, principal, decided)
-        return { id: decided.batch.id, text, usedBy: keyUserOf(principal) }
-      }
-      await undo?.()
+      if ('faults' in decided || request.dryRun) await undo?.()
       if ('faults' in decided) {
         const after = { items: request.input.items.length, denied: decided.denied }
         if (decided.denied > 0 && !request.dryRun) audit(tx, principal, 'payment_batch.denied', { after })
@@ -243,8 +239,10 @@ const createBatch = (tx: Tx, deps: DecisionParts, request: BatchRequest): Promis
         })
         return refusalForItems(decided.faults, request, { principal, available, fees: new Map(fees), currency })
       }
-      const preview = presentPreview(decided, state.items, request)
-      return { id: decided.batch.id, text: JSON.stringify(preview), usedBy: keyUserOf(principal) }
+      const text = request.dryRun
+        ? JSON.stringify(presentPreview(decided, state.items, request))
+        : await writeBatch(tx, deps, state, principal, decided)
+      return { id: decided.batch.id, text, usedBy: keyUserOf(principal) }
     },
     write: async () => undefined,
   })

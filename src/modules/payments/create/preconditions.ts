@@ -100,7 +100,7 @@ export const checkBalance = (
   })
 }
 
-export type BatchItemContext = Pick<Evaluation, 'listTotals'> &
+export type ItemContext = Pick<Evaluation, 'listTotals'> &
   Pick<PaymentFacts, 'otherName'> & {
     duplicatesIntended: boolean
     index: number
@@ -112,10 +112,7 @@ export type BatchItemContext = Pick<Evaluation, 'listTotals'> &
 export const confirmDuplicates = (rows: readonly number[] | null): string =>
   rows ? 'add ?duplicates_intended=true to the address' : 'send "duplicates_intended": true'
 
-const duplicateConflict = (
-  { paymentId, createdAt, listIndex }: EarlierPayment,
-  batchItem: BatchItemContext | undefined,
-): Refusal => {
+const duplicateConflict = ({ paymentId, createdAt, listIndex }: EarlierPayment, batchItem: ItemContext | undefined): Refusal => {
   if (batchItem && listIndex !== undefined) {
     const row = batchItem.rows?.[listIndex]
     return conflict(
@@ -135,7 +132,7 @@ const duplicateConflict = (
 
 export const denialOf = (
   decision: Decision,
-  { earlier, batchItem, currency }: { earlier: EarlierPayment | null; batchItem: BatchItemContext | undefined; currency: string },
+  { earlier, batchItem, currency }: { earlier: EarlierPayment | null; batchItem: ItemContext | undefined; currency: string },
 ): Refusal =>
   earlier && onlyUnconfirmedDuplicate(decision)
     ? duplicateConflict(earlier, batchItem)
