@@ -7,6 +7,7 @@ import { BodyIn, byId, IdOut, RecordOut } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
+import { createApiKey, revokeApiKey, rotateApiKey, updateApiKey } from './api-key-service.ts'
 import { changeGrant, changeVisibleGrant, freezeWorkspaceGrants, lockGrantToManage } from './grant-service.ts'
 import {
   findGrant,
@@ -30,7 +31,6 @@ import {
   UpdateApiKey,
   UpdateGrant,
 } from './schema.ts'
-import { createApiKey, revokeApiKey, rotateApiKey, updateApiKey } from './service.ts'
 import { viewGrant, viewGrants, viewKey, viewKeys } from './view-service.ts'
 
 /** Writes pending last-used times before reading, so that the result is up to date. */

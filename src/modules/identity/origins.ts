@@ -4,22 +4,14 @@ import { grantLife } from '../../db/credential-life.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { revokeApiKey } from '../delegation/api-key-service.ts'
 import { freezeGrants } from '../delegation/grant-service.ts'
 import { apiKeyStatus } from '../delegation/present.ts'
 import { listGrantsByIds, listKeysByIds } from '../delegation/queries.ts'
 import { revokeGrants } from '../delegation/revoke-service.ts'
-import { revokeApiKey } from '../delegation/service.ts'
 import { viewGrants, viewKeys } from '../delegation/view-service.ts'
 import type { Parts } from '../parts.ts'
 import { findActs, findLoosened, type SessionAct } from '../session-acts.ts'
-import {
-  freezeManagedWorkspaces,
-  lockManagedWorkspaces,
-  lowerMembers,
-  type MemberTerms,
-  mayManage,
-  rolesIn,
-} from '../workspaces/end-service.ts'
 import { endPendingInvitations } from '../workspaces/invitation-service.ts'
 import { addsRights } from '../workspaces/member-service.ts'
 import {
@@ -31,6 +23,14 @@ import {
   workspaceStatus,
 } from '../workspaces/present.ts'
 import { listInvitationsByIds, listMembersByIds, listWorkspacesByIds } from '../workspaces/queries.ts'
+import {
+  freezeManagedWorkspaces,
+  lockManagedWorkspaces,
+  lowerMembers,
+  type MemberTerms,
+  mayManage,
+  rolesIn,
+} from '../workspaces/undo-service.ts'
 import type { BeganHere } from './began-schema.ts'
 import { detachIdentities } from './identities/link.ts'
 import { listIdentities, presentIdentity } from './identities/queries.ts'
