@@ -71,11 +71,8 @@ export const nameFacts = (lines: readonly NamedLine[]): Fact[] => {
   })
 }
 
-export const isFarFromLast = ({
-  amountMinor,
-  lastAmountMinor: last,
-}: Pick<FactLine, 'amountMinor' | 'lastAmountMinor'>): boolean =>
-  last !== null && (amountMinor > last * 2n || amountMinor * 2n < last)
+export const isFarFromLast = ({ amountMinor, lastAmountMinor }: Pick<FactLine, 'amountMinor' | 'lastAmountMinor'>): boolean =>
+  lastAmountMinor !== null && (amountMinor > lastAmountMinor * 2n || amountMinor * 2n < lastAmountMinor)
 
 const givenName = ({ payeeName, warnings }: FactLine): string =>
   warnings.flatMap((warning) => (warning.code === 'name_differs' ? [warning.given_name] : []))[0] ?? payeeName

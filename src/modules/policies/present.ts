@@ -1,7 +1,7 @@
 // This file contains no schema and no query, because the receipt verifier includes it.
 
 import { isoTime } from '../../lib/clock.ts'
-import { formatId, type IdKind, type Uuid } from '../../lib/ids.ts'
+import { formatId, type Uuid } from '../../lib/ids.ts'
 import { formatMinor, minor } from '../../lib/money.ts'
 import { explain } from '../../policy/explain.ts'
 import type { Decision as EngineDecision, Remedy, TraceEntry, TraceSource, Warning } from '../../policy/types.ts'
@@ -13,14 +13,10 @@ export const proposedPolicyId: Uuid = 'ffffffff-ffff-7fff-bfff-ffffffffffff'
 
 type PresentedEntry = NonNullable<Decision['trace']>[number]
 
-const sourceKinds: Readonly<Partial<Record<TraceSource['kind'], IdKind>>> = {
-  policy: 'policy',
-  grant: 'grant',
-  mandate: 'mandate',
-}
+const kindsWithId = ['policy', 'grant', 'mandate'] as const
 
 const presentSource = (source: TraceSource): PresentedEntry['source'] => {
-  const kind = sourceKinds[source.kind]
+  const kind = kindsWithId.find((each) => each === source.kind)
   const id = source.id !== null && source.id !== proposedPolicyId && kind ? formatId(kind, source.id) : null
   return { kind: source.kind, id, name: source.name }
 }

@@ -127,11 +127,7 @@ export const Policy = RecordOut('SpendingPolicy', {
 })
 export type Policy = z.output<typeof Policy>
 
-const TraceSource = z.object({
-  kind: z.enum(sourceKinds),
-  id: z.string().nullable(),
-  name: z.string().nullable(),
-})
+const TraceSource = z.object({ kind: z.enum(sourceKinds), id: z.string().nullable(), name: z.string().nullable() })
 export const Outcome = z.enum(outcomes)
 
 export const TraceEntry = z.object({

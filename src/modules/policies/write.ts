@@ -89,7 +89,7 @@ const publish = async (
 ): Promise<PolicyRecord> => {
   const { workspace } = changer
   const data = presentPolicy(after)
-  const compared = { ...(before && { before: presentPolicy(before) }), after: data }
+  const compared = { before: before && presentPolicy(before), after: data }
   for (const type of types) {
     await appendEvents(tx, [{ type, accountId: workspace.balanceAccountId, workspaceId: workspace.id, data }])
     audit(tx, changer, type, { workspaceId: workspace.id, subject: after.id, ...compared })

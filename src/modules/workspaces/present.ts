@@ -3,7 +3,6 @@ import { isBalanceShared, type Principal } from '../../auth/principal.ts'
 import { presenter } from '../../http/presenter.ts'
 import type { Balance } from '../../ledger/ledger.ts'
 import { isoTimeOrNull } from '../../lib/clock.ts'
-import type { ZoneSchedule } from '../../policy/calendar.ts'
 import type { InvitationRecord, MemberRecord, NamedMember, WorkspaceRecord } from './queries.ts'
 import { Funds, Invitation, Member, Workspace, type WorkspaceView } from './schema.ts'
 
@@ -16,11 +15,7 @@ export const presentFunds = presenter(Funds)
 
 const shown = presenter(Workspace)
 
-type WorkspaceState = Pick<
-  Principal['workspace'],
-  'id' | 'name' | 'kind' | 'owningAccountId' | 'balanceAccountId' | 'createdAt' | 'frozen' | 'closed'
-> &
-  ZoneSchedule
+type WorkspaceState = Omit<Principal['workspace'], 'isSeparated'>
 
 /** `balance`: null if the reader may not see it. */
 export const presentWorkspace = (workspace: WorkspaceState, currency: string, balance: Balance | null = null): Workspace =>
