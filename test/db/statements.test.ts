@@ -6,6 +6,7 @@ import { namedStatements } from '../../src/db/statement.ts'
 // Commands load these modules.
 import '../../src/modules/audit-log/export.ts'
 import '../../src/modules/attempts/attempt.ts'
+import '../../src/modules/attempts/trace.ts'
 import { everyPayee } from '../../src/policy/scope-sql.ts'
 import { createClient } from '../harness/client.ts'
 import { connected } from '../harness/connected.ts'
