@@ -2,7 +2,6 @@ import { readDepositCode } from '../lib/deposit-code.ts'
 import { mobileProblem, parseKenyanMobile } from '../lib/phone.ts'
 import { compactNumber } from '../lib/text.ts'
 import type { DestinationProblem, ReadDestination } from './definition.ts'
-import { shortcodeForm } from './fields.ts'
 
 export const problem = (path: DestinationProblem['path'], message: string): { problem: DestinationProblem } => ({
   problem: { path, message },
@@ -18,6 +17,9 @@ export const withoutBank =
   }
 
 export const readMobile = (text: string) => parseKenyanMobile(text) ?? problem('destination', mobileProblem(text))
+
+/** A paybill or a till. */
+export const shortcodeForm = /^\d{5,7}$/
 
 export const readShortcode = (text: string) => {
   const compact = compactNumber(text)

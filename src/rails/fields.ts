@@ -71,8 +71,6 @@ export const readReturned = (value: unknown): Minor | undefined => {
 }
 
 export const mobileForm = /^254[17]\d{8}$/
-/** A paybill or a till. */
-export const shortcodeForm = /^\d{5,7}$/
 
 const offsetMs = 3 * 3_600_000
 

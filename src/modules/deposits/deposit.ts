@@ -17,13 +17,7 @@ import { sweepOf } from '../for-each-row.ts'
 import { deliveryOperator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
 import { applyEvidence, lockAttempt } from '../sending/evidence.ts'
-import {
-  alertOfOtherAmount,
-  claimReceipts,
-  findReceiptHolders,
-  type ReceiptHolder,
-  yieldsTo,
-} from '../suspense/receipts-service.ts'
+import { alertConflict, claimReceipts, findHolders, type ReceiptHolder, yieldsTo } from '../suspense/receipts-service.ts'
 import { recordSuspense } from '../suspense/service.ts'
 import { credit } from '../topups/outcome.ts'
 import { isCreditable, lockTopupWithAccount, type TopupRecord } from '../topups/queries.ts'
@@ -89,7 +83,7 @@ const recordConflict = async (
   deliveryId?: Uuid,
 ): Promise<Uuid | undefined> => {
   if (holder.amountMinor === null || holder.amountMinor === amountMinor) return undefined
-  await alertOfOtherAmount(tx, holder, { rail, receipt, amountMinor })
+  await alertConflict(tx, holder, { rail, receipt, amountMinor })
   const about = { rail, subjectKind: 'deposit', subjectId, receipt, amountMinor, ...(deliveryId && { deliveryId }) }
   const once = { isRepeated: true, book: false, alerted: true }
   return recordSuspense(tx, { ...about, direction: 'in', reason: 'amount_mismatch', ...once })
@@ -112,7 +106,7 @@ const settle = async (tx: Tx, id: Uuid): Promise<void> => {
   const topup: TopupRecord | undefined = target && (await lockTopupWithAccount(tx, target.topupId))
   const name = { rail: unlocked.rail, direction: 'in', receipt: unlocked.receipt } as const
   // Excludes only this deposit, not its top-up: two deposits with one receipt may name the same top-up.
-  const [holder] = await findReceiptHolders(tx, [{ ...name, except: id }])
+  const [holder] = await findHolders(tx, [{ ...name, except: id }])
   const deposit = await lockDeposit(tx, { id })
   if (deposit?.state !== 'received') return
   const isOpen = topup !== undefined && (await isCreditable(tx, topup))

@@ -18,7 +18,7 @@ import { lockPaymentWithAccount, type PaymentRecord } from '../payments/queries.
 import { settlePayments } from '../payments/settle.ts'
 import { balanceNamed, mayDecideAlone, refuseClosed } from '../suspense/adjustment-service.ts'
 import { bookItem, endAssigned, leaveSuspense, type SuspenseRecord } from '../suspense/items-service.ts'
-import { findReceiptHolders, receiptOfItem, receiptTaken, writeClaims } from '../suspense/receipts-service.ts'
+import { findHolders, receiptOfItem, receiptTaken, writeClaims } from '../suspense/receipts-service.ts'
 import type { AssignSuspense, EnterAmount } from '../suspense/schema.ts'
 import { findSuspense, getSuspense, lockOpenItem, type SuspenseView } from '../suspense/service.ts'
 import { credit } from '../topups/outcome.ts'
@@ -103,13 +103,8 @@ export const assignSuspense = async (
     throw conflict('This top-up does not wait for such a deposit: name the account or the workspace instead.', 'not_assignable')
   if (topup && reference) await creditTopup(tx, operator, item, amountMinor, { topup, reference, deposit })
   else {
-    const moved = await transfer(tx, {
-      ownerId: accountId,
-      amountMinor,
-      against: 'suspense',
-      reference: { type: 'suspense', id },
-    })
-    await appendEvents(tx, await balanceUpdated(tx, accountId, moved.balance))
+    const paid = await transfer(tx, { ownerId: accountId, amountMinor, against: 'suspense', reference: { type: 'suspense', id } })
+    await appendEvents(tx, await balanceUpdated(tx, accountId, paid.balance))
   }
   const name = receiptOfItem(item)
   const owner = topup && (deposit ? { kind: 'deposit' as const, id: deposit.id } : { kind: 'topup' as const, id: topup.id })
@@ -172,7 +167,7 @@ export const enterAmount = async (
         ? receiptTaken(booked.providerReceipt, holder)
         : conflict('The payment is not returned.', 'status', { status: payment.status })
   } else if (name) {
-    const [holder] = await findReceiptHolders(tx, [{ ...name, except: id }])
+    const [holder] = await findHolders(tx, [{ ...name, except: id }])
     if (holder) throw receiptTaken(booked.providerReceipt, holder)
     writeClaims(tx, [{ ...name, owner: { kind: 'suspense', id }, amountMinor }])
   }

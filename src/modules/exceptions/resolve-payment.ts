@@ -131,14 +131,9 @@ const endUnknown = async (
   input: ResolvePayment,
 ): Promise<Resolution> => {
   const { status, amountMinor, providerReceipt } = payment
-  const { provider_receipt: givenReceipt } = input
+  const { provider_receipt: given } = input
   // A different receipt belongs to another movement, which this resolution would not book.
-  if (
-    status === 'succeeded' &&
-    givenReceipt !== undefined &&
-    providerReceipt !== null &&
-    !isSameReceipt(givenReceipt, providerReceipt)
-  )
+  if (status === 'succeeded' && given !== undefined && providerReceipt !== null && !isSameReceipt(given, providerReceipt))
     throw conflict('This payment has succeeded with another receipt.', 'provider_receipt')
   if (status === input.outcome) return decided(payment)
   if (status !== 'unknown') throw conflict(`A payment that is ${status} cannot be resolved.`, 'status', { status })
@@ -151,8 +146,8 @@ const endUnknown = async (
   const source = { kind: 'operator', actor: operator } as const
   const settled = only(await settlePayments(tx, [{ payment, evidence: evidenceOf(input), source }]))
   if (settled.verdict !== 'applied')
-    throw settled.holder && givenReceipt !== undefined
-      ? receiptTaken(givenReceipt, settled.holder)
+    throw settled.holder && given !== undefined
+      ? receiptTaken(given, settled.holder)
       : conflict('Another payment has this receipt.', 'provider_receipt')
   return decided(settled.payment)
 }

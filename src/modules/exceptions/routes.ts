@@ -79,7 +79,7 @@ export const registerCorrections = (app: App, deps: Parts): void => {
       return rows.map((row, index) => ({
         ...withoutTrace(assertPresent(views[index], 'every payment has its view')),
         ...(row.status === 'unknown' && {
-          outcome_check: presentCheck(attempts.filter(({ subjectId }) => subjectId === row.id)),
+          outcome_check: presentCheck(attempts.filter(({ subjectId: id }) => id === row.id)),
         }),
       }))
     },

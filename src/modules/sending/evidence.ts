@@ -22,7 +22,7 @@ import {
 import { lockPaymentsWithAccounts, type PaymentRecord } from '../payments/queries.ts'
 import { settlePayments } from '../payments/settle.ts'
 import { raiseProviderAlert } from '../suspense/provider-alerts-service.ts'
-import { alertOfOtherAmount } from '../suspense/receipts-service.ts'
+import { alertConflict } from '../suspense/receipts-service.ts'
 import { recordUnapplied } from '../suspense/service.ts'
 import { settleTopup } from '../topups/outcome.ts'
 import { lockTopupsWithAccounts, type TopupRecord } from '../topups/queries.ts'
@@ -185,7 +185,7 @@ const alertLaterReport = async (
     const { rail, subjectId: id, amountMinor } = attempt
     const { receipt } = evidence
     const isSame = receipt !== null && isSameReceipt(receipt, subject.record.providerReceipt)
-    if (isSame) await alertOfOtherAmount(tx, { kind: 'payment', id, amountMinor, isOpen: false }, { ...evidence, rail, receipt })
+    if (isSame) await alertConflict(tx, { kind: 'payment', id, amountMinor, isOpen: false }, { ...evidence, rail, receipt })
     return
   }
   if (evidence.kind === 'returned' && isSettled(verdict)) return

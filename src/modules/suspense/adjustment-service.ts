@@ -92,7 +92,7 @@ const auditStep = async (tx: Tx, actor: Actor, step: Step, adjustment: Adjustmen
   })
 }
 
-const insertPending = async (
+const propose = async (
   tx: Tx,
   config: Config,
   operator: Operator,
@@ -153,10 +153,9 @@ export const isAgreed = async (
   config: Config,
   operator: Operator,
   amountMinor: Minor,
-  firstRequester: string | null = null,
+  requester: string | null = null,
 ): Promise<boolean> =>
-  (firstRequester !== null && firstRequester !== nameOfOperator(operator)) ||
-  (await mayDecideAlone(tx, config, operator, amountMinor))
+  (requester !== null && requester !== nameOfOperator(operator)) || (await mayDecideAlone(tx, config, operator, amountMinor))
 
 /** Money in a closed account would be lost to its owner. The caller has locked the balance. */
 export const refuseClosed = async (tx: Tx, accountId: Uuid): Promise<void> => {
@@ -204,13 +203,7 @@ export const createAdjustment = async (
   await refuseOwnAccount(tx, operator, accountId)
   if (direction === 'credit') await refuseClosed(tx, accountId)
   const amountMinor = direction === 'credit' ? amount : -amount
-  const adjustment = await insertPending(tx, config, operator, {
-    kind: 'balance',
-    accountId,
-    paymentId: null,
-    amountMinor,
-    reason,
-  })
+  const adjustment = await propose(tx, config, operator, { kind: 'balance', accountId, paymentId: null, amountMinor, reason })
   return (await isAgreed(tx, config, operator, amount)) ? postToLedger(tx, operator, adjustment) : adjustment
 }
 
@@ -274,7 +267,7 @@ export const agreeToCost = async (
   const waiting = await first(tx, lockOfPayment, { paymentId, kind })
   if (waiting?.requestedBy === nameOfOperator(operator)) return waiting.id
   const adjustment =
-    waiting ?? (await insertPending(tx, config, operator, { kind, accountId, paymentId, amountMinor, reason: evidence }))
+    waiting ?? (await propose(tx, config, operator, { kind, accountId, paymentId, amountMinor, reason: evidence }))
   if (!(await isAgreed(tx, config, operator, amountMinor, waiting?.requestedBy))) return adjustment.id
   await recordDecision(tx, operator, adjustment, { status: 'posted' })
   return null

@@ -6,7 +6,7 @@ import { verifyPoints } from '../../db/tables/rails.ts'
 import { type Clock, daysAfter } from '../../lib/clock.ts'
 import { firstId, firstIdAt, type Uuid } from '../../lib/ids.ts'
 import { raiseProviderAlert } from './provider-alerts-service.ts'
-import { type ReceiptClaim, readEarlierHolders, writeClaims } from './receipts-service.ts'
+import { earlierHolders, type ReceiptClaim, writeClaims } from './receipts-service.ts'
 
 const pageSize = 500
 
@@ -44,17 +44,12 @@ const claimPage = (db: Database, kind: Kind, after: Uuid): Promise<Uuid | undefi
   inTx(db, async (tx) => {
     const rows = await tx.query<Row>(pages[kind], [after])
     const claims = rows.filter(({ due }) => due).map((row): ReceiptClaim => ({ ...row, owner: { kind, id: row.id } }))
-    const held = await readEarlierHolders(tx, claims)
-    for (const [index, { rail, receipt, amountMinor, owner }] of claims.entries())
+    const held = await earlierHolders(tx, claims)
+    for (const [index, { rail, receipt, amountMinor, owner }] of claims.entries()) {
+      const subject = { subjectKind: kind, subjectId: owner.id }
       if (held[index] === 'another')
-        await raiseProviderAlert(tx, {
-          rail,
-          subjectKind: kind,
-          subjectId: owner.id,
-          word: 'receipt_conflict',
-          receipt,
-          amountMinor,
-        })
+        await raiseProviderAlert(tx, { ...subject, rail, word: 'receipt_conflict', receipt, amountMinor })
+    }
     const free = claims.filter((_, index) => held[index] === undefined)
     writeClaims(tx, free)
     return new Set(rows.map(({ id }) => id)).size < pageSize ? undefined : rows.at(-1)?.id

@@ -45,7 +45,7 @@ const waitForReceipts = statement('receipts.lock')`
 const forms = '(x.receipt, upper(x.receipt), lower(x.receipt))'
 
 /** Finds holders by claims, and by rows of earlier releases, which wrote no claims. */
-const findHolders = statement('receipts.holders')`
+const holdersQuery = statement('receipts.holders')`
   select x.direction, upper(x.receipt) as receipt, h.kind, h.id, h."amountMinor", 
      coalesce((select s.resolved_at is null from suspense_items s where h.kind = 'suspense' and s.id = h.id), false) as "isOpen",
      (select s.outcome from suspense_items s where h.kind = 'suspense' and s.id = h.id) as outcome
@@ -84,7 +84,7 @@ const readHolders = async (tx: Tx, names: readonly ReceiptName[]): Promise<Map<s
   const [, ...found] = await Promise.all([
     tx.query(waitForReceipts, [[...new Set(locks)].sort()]),
     ...[...byProvider].map(async ([provider, own]) =>
-      (await tx.query<HolderRow>(findHolders, [provider, booksAt(provider), ...fieldsOf(own, 'direction', 'receipt')])).map(
+      (await tx.query<HolderRow>(holdersQuery, [provider, booksAt(provider), ...fieldsOf(own, 'direction', 'receipt')])).map(
         (row) => ({ ...row, key: keyOf({ ...row, rail: provider }) }),
       ),
     ),
@@ -102,10 +102,7 @@ const otherHolders = (holders: readonly HolderRow[] = [], { id }: Pick<Owner, 'i
  * For rows that have a receipt without a claim, in the order of `claims`: `another` if a second row has the receipt too, `given`
  * if the row is an item whose money went to the second row, undefined if the receipt may be claimed.
  */
-export const readEarlierHolders = async (
-  tx: Tx,
-  claims: readonly ReceiptClaim[],
-): Promise<('another' | 'given' | undefined)[]> => {
+export const earlierHolders = async (tx: Tx, claims: readonly ReceiptClaim[]): Promise<('another' | 'given' | undefined)[]> => {
   const holders = await readHolders(tx, claims)
   return claims.map((claim) => {
     const rows = holders.get(keyOf(claim)) ?? []
@@ -116,7 +113,7 @@ export const readEarlierHolders = async (
 }
 
 /** Locks the receipts and returns the conflicting holder of each, in the same order. */
-export const findReceiptHolders = async (
+export const findHolders = async (
   tx: Tx,
   asked: readonly (ReceiptName & { except: Uuid })[],
 ): Promise<(ReceiptHolder | undefined)[]> => {
@@ -165,7 +162,7 @@ export const writeClaims = (tx: Tx, claims: readonly ReceiptClaim[]): void => {
 }
 
 /** A second amount under one receipt is not booked. A person asks the provider which amount is right. */
-export const alertOfOtherAmount = async (
+export const alertConflict = async (
   tx: Tx,
   { kind, id, amountMinor: known }: ReceiptHolder,
   { rail, receipt, amountMinor }: Pick<ReceiptClaim, 'rail' | 'receipt' | 'amountMinor'>,
@@ -187,7 +184,7 @@ export const claimReceipts = async (tx: Tx, claims: readonly ReceiptClaim[]): Pr
     const [holder] = others
     if (!holder || (others.length === 1 && yieldsTo(holder, claim))) continue
     refused.set(claim.owner.id, holder)
-    await alertOfOtherAmount(tx, holder, claim)
+    await alertConflict(tx, holder, claim)
   }
   for (const { claim, others } of judged)
     for (const holder of refused.has(claim.owner.id) ? [] : others)

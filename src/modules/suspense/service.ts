@@ -20,14 +20,7 @@ import { alertAfterCommit } from '../alerts.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
 import { isAgreed } from './adjustment-service.ts'
 import { leaveSuspense, lockItem, noProposal, type SuspenseRecord, transferOf } from './items-service.ts'
-import {
-  alertOfOtherAmount,
-  findReceiptHolders,
-  type ReceiptName,
-  receiptOfItem,
-  receiptTaken,
-  writeClaims,
-} from './receipts-service.ts'
+import { alertConflict, findHolders, type ReceiptName, receiptOfItem, receiptTaken, writeClaims } from './receipts-service.ts'
 import { presentSubject, type ResolveSuspense, SuspenseItem } from './schema.ts'
 
 const selectItems = (orm: QueryBuilder) =>
@@ -100,13 +93,13 @@ const withoutTaken = async (tx: Tx, rows: readonly Row[]): Promise<{ rows: Row[]
     const name = receiptOfItem(row)
     return name ? [{ ...name, row, except: row.id }] : []
   })
-  const holders = await findReceiptHolders(tx, named)
+  const holders = await findHolders(tx, named)
   const names = new Map<Uuid, ReceiptName>()
   const keys = new Set<string>()
   for (const [index, { row, except: _, ...name }] of named.entries()) {
     const holder = holders[index]
     const key = `${name.direction}:${receiptKey(name.receipt)}`
-    if (holder) await alertOfOtherAmount(tx, holder, { ...name, amountMinor: row.amountMinor })
+    if (holder) await alertConflict(tx, holder, { ...name, amountMinor: row.amountMinor })
     else if (!keys.has(key)) names.set(row.id, name)
     keys.add(key)
   }
@@ -203,7 +196,7 @@ export const recordUnapplied = async (tx: Tx, disputed: DisputedAttempt, verdict
 /** Locks an item's receipt, then the item. Throws if the item is resolved, or if another holder has the receipt. */
 export const lockOpenItem = async (tx: Tx, id: Uuid, { allowTakenReceipt = false } = {}): Promise<SuspenseRecord> => {
   const name = receiptOfItem(found(await findSuspense(tx, id)))
-  const [holder] = name ? await findReceiptHolders(tx, [{ ...name, except: id }]) : []
+  const [holder] = name ? await findHolders(tx, [{ ...name, except: id }]) : []
   const item = found(await lockItem(tx, { id }))
   if (item.resolvedAt !== null) throw conflict('This item is already resolved.', 'decided', { id: formatId('suspense', id) })
   if (holder && !allowTakenReceipt) throw receiptTaken(item.providerReceipt, holder)

@@ -7,15 +7,7 @@ import type { AccountBalance, Adapter, AdapterDeps, OrganisationAccount, Provide
 import { safeCode, safeMessage } from '../text.ts'
 import { readResult, readSubmission, referenceOfAnswer } from './answers.ts'
 import { createCollectionRail, createPaybillDeposits } from './collection.ts'
-import {
-  connectDaraja,
-  createCredential,
-  type DarajaOptions,
-  type DarajaSettings,
-  obtainToken,
-  options,
-  payerOf,
-} from './gateway.ts'
+import { connect, createCredential, type DarajaOptions, type DarajaSettings, obtainToken, options, payerOf } from './gateway.ts'
 import { createPayoutRail } from './payout.ts'
 
 /** Parses `Working Account|KES|1000.00|1000.00|0.00|0.00&Utility Account|…`: name, currency, current and available balance. */
@@ -58,7 +50,7 @@ const createAccount = (options: DarajaOptions, send: Send, credential: string): 
 
 /** Payouts to phones (B2C) and organisations (B2B), and collections (STK), with a shared access token. */
 export const createDaraja = (options: DarajaOptions, deps: AdapterDeps) => {
-  const send = connectDaraja(options, deps)
+  const send = connect(options, deps)
   const credential = createCredential(options.certificatePem, options.initiatorPassword)
   const payout = createPayoutRail(options, send, credential, deps.clock)
   return {
@@ -94,7 +86,7 @@ const certificateProblem = ({ certificatePem, initiatorPassword }: DarajaOptions
 /** Checks the list of payments, which needs its own registration, by the provider's response. */
 const listProblem = async (options: DarajaOptions, deps: AdapterDeps): Promise<string | null> => {
   const end = deps.clock.now()
-  const answer = await connectDaraja(options, deps)('/pulltransactions/v1/query', {
+  const answer = await connect(options, deps)('/pulltransactions/v1/query', {
     ShortCode: options.shortcode,
     StartDate: nairobiDateTime(daysAfter(end, -1)),
     EndDate: nairobiDateTime(end),

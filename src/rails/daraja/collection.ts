@@ -155,7 +155,7 @@ const refusalOf = (answer: Exchange): Submission | undefined => {
 
 export const createCollectionRail = (options: DarajaOptions, send: Send, clock: Clock): CollectionAdapter => {
   /** Uses the current time instead of the attempt's, because the provider rejects old timestamps. */
-  const stkPassword = () => {
+  const stkAuth = () => {
     const { shortcode, passkey } = options
     const timestamp = nairobiTimestamp(clock.now())
     const password = Buffer.from(`${shortcode}${passkey}${timestamp}`, 'utf8').toString('base64')
@@ -179,7 +179,7 @@ export const createCollectionRail = (options: DarajaOptions, send: Send, clock: 
       TransactionDesc: 'Top-up',
     }
     const permission = permissionFor(instruction.permission, order)
-    const answer = await send('/mpesa/stkpush/v1/processrequest', { ...stkPassword(), ...order }, { permission })
+    const answer = await send('/mpesa/stkpush/v1/processrequest', { ...stkAuth(), ...order }, { permission })
     const refusal = refusalOf(answer)
     if (refusal) return refusal
     return readSubmission(answer, (body) => {
@@ -191,10 +191,7 @@ export const createCollectionRail = (options: DarajaOptions, send: Send, clock: 
   const query = async (attempt: Attempt): Promise<Evidence> => {
     const request = attempt.provider.request
     if (request === null) return findPaidIn(send, options.shortcode, attempt, clock.now())
-    return readCollectionQuery(
-      await send('/mpesa/stkpushquery/v1/query', { ...stkPassword(), CheckoutRequestID: request }),
-      request,
-    )
+    return readCollectionQuery(await send('/mpesa/stkpushquery/v1/query', { ...stkAuth(), CheckoutRequestID: request }), request)
   }
 
   /** Prompts and deposits can have different shortcodes. */

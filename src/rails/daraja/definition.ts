@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { flag, httpUrl } from '../../config/fields.ts'
 import { defineProvider } from '../definition.ts'
-import { orderIds, ourReferences, readMobile, readShortcode, withoutBank } from '../destinations.ts'
-import { mobileForm, shortcodeForm } from '../fields.ts'
+import { orderIds, ourReferences, readMobile, readShortcode, shortcodeForm, withoutBank } from '../destinations.ts'
+import { mobileForm } from '../fields.ts'
 
 const shortcode = z.string().regex(shortcodeForm, 'must be 5 to 7 digits')
 

@@ -67,7 +67,7 @@ export const obtainToken = async (options: DarajaOptions, clock: Clock): Promise
   return readToken(answer, 'access_token', secondsIn, clock)
 }
 
-export const connectDaraja = (options: DarajaOptions, deps: AdapterDeps): Send =>
+export const connect = (options: DarajaOptions, deps: AdapterDeps): Send =>
   createGateway(
     {
       ...options,

@@ -1,17 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
+import { shortcodeForm } from '../destinations.ts'
 import { noReference, type Refused, readNameAnswer, refused, returned, succeeded, unknown } from '../evidence.ts'
-import {
-  field,
-  mobileForm,
-  nairobiTimestamp,
-  readReturned,
-  readShillings,
-  shortcodeForm,
-  textField,
-  wholeShillings,
-} from '../fields.ts'
+import { field, mobileForm, nairobiTimestamp, readReturned, readShillings, textField, wholeShillings } from '../fields.ts'
 import { permissionFor, type Send } from '../gateway.ts'
 import { outcomeOf } from '../outcomes.ts'
 import type { Attempt, Delivery, DeliveryKind, Evidence, LookUp, PayoutAdapter, PayoutInstruction, Submission } from '../rail.ts'
@@ -168,7 +160,7 @@ export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: Q
     const receiver = receiverOf(attempt, result.parameter('ReceiverPartyPublicName'))
     if (evidence.kind === 'succeeded' && receiver === undefined && isKnownByUrlOnly(attempt))
       return { evidence: unknown('no_receiver', 'The provider does not say who was paid.'), provider: noReference }
-    return { evidence, provider: isRepeat ? noReference : result.provider, ...(receiver !== undefined && { receiver }) }
+    return { evidence, provider: isRepeat ? noReference : result.provider, ...(receiver && { receiver }) }
   }
   // The envelope contains the query's ids. The payment's ids are among the parameters.
   const provider = { request: null, conversation: result.parameter('ConversationID') ?? null }
@@ -177,7 +169,7 @@ export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: Q
     evidence: readStatus(status, result, attempt),
     provider,
     answersQuery: true,
-    ...(receiver !== undefined && { receiver }),
+    ...(receiver && { receiver }),
   }
 }
 

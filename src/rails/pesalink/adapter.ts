@@ -14,15 +14,7 @@ import type {
   UnreadableNotification,
 } from '../rail.ts'
 import { personName, receiptOf } from '../text.ts'
-import {
-  connectPesalink,
-  createSigner,
-  obtainToken,
-  options,
-  type PesalinkOptions,
-  type PesalinkSettings,
-  type Sign,
-} from './gateway.ts'
+import { connect, createSigner, obtainToken, options, type PesalinkOptions, type PesalinkSettings, type Sign } from './gateway.ts'
 import { createPesalinkPayout } from './payout.ts'
 
 export async function* checkPesalink(options: PesalinkOptions, deps: AdapterDeps): AsyncGenerator<RailCheck> {
@@ -100,7 +92,7 @@ const createBankDeposits = (options: PesalinkOptions, send: Send, sign: Sign): D
 
 export const createPesalink = (options: PesalinkOptions, deps: AdapterDeps): ProviderRails<'PESALINK'> => {
   const sign = createSigner(options.privateKeyPem)
-  const send = connectPesalink(options, deps)
+  const send = connect(options, deps)
   return {
     payout: { PESALINK: createPesalinkPayout(options, send, sign) },
     collection: {},

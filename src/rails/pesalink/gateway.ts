@@ -60,7 +60,7 @@ export const obtainToken = async (options: PesalinkOptions, clock: Clock): Promi
   return readToken(answer, 'accessToken', secondsIn, clock)
 }
 
-export const connectPesalink = (options: PesalinkOptions, deps: AdapterDeps): Send =>
+export const connect = (options: PesalinkOptions, deps: AdapterDeps): Send =>
   createGateway(
     {
       ...options,

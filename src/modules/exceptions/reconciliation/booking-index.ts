@@ -65,11 +65,7 @@ export const createBookingIndex = (booked: readonly Booked[]) => {
     return others.length === 0 ? ours : undefined
   }
 
-  const unlistedIn = (
-    named: ReadonlyMap<string, Booked>,
-    lines: readonly StatementLine[],
-    listed: Listed,
-  ): Booked | undefined => {
+  const unlisted = (named: ReadonlyMap<string, Booked>, lines: readonly StatementLine[], listed: Listed): Booked | undefined => {
     for (const { receipt, references } of lines)
       for (const reference of references) {
         const ours = named.get(reference)
@@ -95,14 +91,12 @@ export const createBookingIndex = (booked: readonly Booked[]) => {
     /** Whether the line may be an order. A line that reads like a charge may still name one of our payments. */
     isOrder: (line: StatementLine, listed: Listed): boolean =>
       line.isCharge !== true ||
-      [byOrder, byReference].some((named) => unlistedIn(named, [line], listed)?.amountMinor === line.amountMinor),
+      [byOrder, byReference].some((named) => unlisted(named, [line], listed)?.amountMinor === line.amountMinor),
     /** Finds the booking by an id in the lines' texts, then by the receipt, our reference, or the order that they reverse. */
     findBooking: (lines: readonly StatementLine[], listed: Listed): Booked | undefined => {
       const [first] = lines
       const byName = first && (first.receipt === null ? bookingOfBankLine(first) : holderOf(first.receipt, sideOf(first)))
-      return (
-        unlistedIn(byOrder, lines, listed) ?? byName ?? unlistedIn(byReference, lines, listed) ?? lines.flatMap(reversedBy)[0]
-      )
+      return unlisted(byOrder, lines, listed) ?? byName ?? unlisted(byReference, lines, listed) ?? lines.flatMap(reversedBy)[0]
     },
   }
 }

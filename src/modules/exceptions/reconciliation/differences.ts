@@ -116,10 +116,7 @@ export type Comparison = {
   report?: boolean
 }
 
-export const suspenseFor = (
-  provider: Provider,
-  { receipt, statedMinor }: Pick<Difference, 'receipt' | 'statedMinor'>,
-): Finding => {
+export const findingOf = (provider: Provider, { receipt, statedMinor }: Pick<Difference, 'receipt' | 'statedMinor'>): Finding => {
   const stated = statedMinor ?? 0n
   return {
     rail: provider,
@@ -188,7 +185,7 @@ export const recordComparison = async (
   })
   await byChunks(result.differences, (rows) => insertRows(tx, reconciliationDifferences, rows.map(rowOf)))
   const unexplained = report ? [] : result.differences.filter(isUnexplained)
-  const findings = unexplained.map((difference) => suspenseFor(provider, difference))
+  const findings = unexplained.map((difference) => findingOf(provider, difference))
   await recordAllSuspense(tx, findings)
   audit(tx, operator, 'admin.reconcile', {
     subject: run.id,

@@ -13,7 +13,7 @@ import { formatMinor, sumOf } from '../../../lib/money.ts'
 import type { Provider } from '../../../lib/rail-names.ts'
 import { receiptKey } from '../../../lib/text.ts'
 import { nameOfOperator, type Operator } from '../../operators.ts'
-import { findReceiptHolders, receiptTaken } from '../../suspense/receipts-service.ts'
+import { findHolders, receiptTaken } from '../../suspense/receipts-service.ts'
 import { balanceSource, isByService } from './differences.ts'
 import { closeDifference } from './resolve-difference.ts'
 import { type NameMovement, ProviderMovement } from './schema.ts'
@@ -115,10 +115,7 @@ const recordedSince = prepare('movements.named_since', { reconciliationId: 'uuid
 type Counting = NonNullable<Awaited<ReturnType<typeof findCountingComparison>>>
 
 /** Whether the movements named since the difference, including this one, add up to it. */
-const isExplained = async (
-  tx: Tx,
-  { reconciliationId, comparedAt: since, statedMinor, bookedMinor }: Counting,
-): Promise<boolean> =>
+const addsUp = async (tx: Tx, { reconciliationId, comparedAt: since, statedMinor, bookedMinor }: Counting): Promise<boolean> =>
   sumOf(await tx.run(recordedSince, { reconciliationId, since })) === (statedMinor ?? 0n) - (bookedMinor ?? 0n)
 
 /** The movement is part of an earlier comparison, whose difference it may explain, or else the next comparison expects it. */
@@ -128,7 +125,7 @@ export const recordMovement = async (tx: Tx, operator: Operator, input: NameMove
   if (input.moved_at > tx.at) throw invalidFields({ path: 'moved_at', message: 'is in the future' })
   const id = newId()
   await lockProvider(tx, provider)
-  const [holder] = receipt === null ? [] : await findReceiptHolders(tx, [{ rail: provider, direction, receipt, except: id }])
+  const [holder] = receipt === null ? [] : await findHolders(tx, [{ rail: provider, direction, receipt, except: id }])
   if (holder) throw receiptTaken(receipt, holder)
   const amountMinor = direction === 'in' ? input.amount_minor : -input.amount_minor
   const counting = await findCountingComparison(tx, provider, input.moved_at)
@@ -141,7 +138,7 @@ export const recordMovement = async (tx: Tx, operator: Operator, input: NameMove
   const { id: _, reconciliation_id: __, ...after } = presentMovement(movement)
   audit(tx, operator, 'admin.name_movement', { subject: id, after })
   const differenceId = counting?.differenceId
-  if (differenceId && (await isExplained(tx, counting))) await closeDifference(tx, operator, differenceId, note)
+  if (differenceId && (await addsUp(tx, counting))) await closeDifference(tx, operator, differenceId, note)
   return movement
 }
 

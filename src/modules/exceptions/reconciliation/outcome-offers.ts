@@ -95,7 +95,7 @@ const coversTime = ({ sent: { at, until } }: Sent, lines: readonly StatementLine
   return begins && lines.some((line) => line.at.getTime() >= closedAt) && (!end || end.getTime() >= closedAt)
 }
 
-const undecided = (reason: string): Offer => ({ outcome: null, line: null, reason })
+const unsure = (reason: string): Offer => ({ outcome: null, line: null, reason })
 
 type MatchedLines = {
   lines: readonly StatementLine[]
@@ -123,14 +123,12 @@ export const offersFor = (
         reason: 'The statement lists one payment of this amount to this payee that nothing else here explains.',
       }
     if (isNamed)
-      return undecided(
-        'The statement names this payment in a line that does not show how it ended, so it is not said to be unpaid.',
-      )
+      return unsure('The statement names this payment in a line that does not show how it ended, so it is not said to be unpaid.')
     if (!coversTime(ours, lines, statement)) return null
     if ([...unexplained, ...statement.unfinished].some((each) => resembles(each, ours)))
-      return undecided('The statement covers the time of this payment, and lists something like it that nothing here explains.')
+      return unsure('The statement covers the time of this payment, and lists something like it that nothing here explains.')
     if (!hasNeighbours(ours, listed))
-      return undecided(
+      return unsure(
         'The statement covers the time of this payment and does not list it, but it does not list another payment of this kind both before and after it either: it may not be complete.',
       )
     return {

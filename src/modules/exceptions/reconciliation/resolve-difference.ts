@@ -10,7 +10,7 @@ import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { nameOfOperator, type Operator } from '../../operators.ts'
 import { recordAllSuspense } from '../../suspense/service.ts'
 import { resolvePayment } from '../resolve-payment.ts'
-import { type DifferenceRecord, listDifferences, type ReconciliationRecord, suspenseFor } from './differences.ts'
+import { type DifferenceRecord, findingOf, listDifferences, type ReconciliationRecord } from './differences.ts'
 
 /** `resolvedBy` of a difference that was taken as evidence. */
 export const resolvedByStatement = 'statement'
@@ -92,7 +92,7 @@ export const resolveDifference = async (
   if (accept && (await acceptOffer(tx, config, operator, difference, { source, account, note }))) return difference
   const closed = await closeDifference(tx, operator, id, note, accept ? { accepted: difference.offer } : {})
   if (!closed) throw alreadyResolved(id)
-  if (!accept && difference.offer === 'succeeded') await recordAllSuspense(tx, [suspenseFor(provider, difference)])
+  if (!accept && difference.offer === 'succeeded') await recordAllSuspense(tx, [findingOf(provider, difference)])
   return closed
 }
 

@@ -37,6 +37,7 @@ export const isReversal = ({ linked, receipt, isCharge }: Pick<StatementLine, 'i
 
 /** What the comparison has found so far. */
 const startFindings = (lines: readonly StatementLine[], currency: string) => ({
+  lines,
   currency,
   matched: 0,
   differences: [] as Difference[],
@@ -165,19 +166,15 @@ const representative = (lines: readonly StatementLine[]): StatementLine | undefi
   largest(lines.filter(({ isCharge }) => isCharge !== true)) ?? largest(lines)
 
 /** Pairs unexplained lines with bookings that no line names, and offers outcomes. Returns the bookings that had to be listed. */
-const matchRest = (
-  findings: Findings,
-  lines: readonly StatementLine[],
-  booked: readonly Booked[],
-  whole?: WholeStatement,
-): Booked[] => {
-  const { currency, listed, reversed, unexplained } = findings
+const matchRest = (findings: Findings, booked: readonly Booked[], whole?: WholeStatement): Booked[] => {
+  const { lines, currency, listed, reversed, unexplained } = findings
   const unnamed = booked.filter((ours) => !listed.has(ours) && !reversed.has(ours))
   const expected = unnamed.filter((ours) => isBooked(ours) && (!whole?.rails || whole.rails.has(ours.rail)))
   const unknown = unnamed.filter(({ status }) => status === 'unknown')
+  const unreceipted = expected.filter(({ receipt }) => receipt === null)
   const pairs = pairsOf(
     unexplained.flatMap((transaction) => representative(transaction) ?? []),
-    expected.filter(({ receipt }) => receipt === null),
+    unreceipted,
     unknown,
   )
   const paired = new Set(pairs.map(({ line }) => line))
@@ -221,7 +218,7 @@ export const match = (
     matchTransaction(findings, index, own)
   }
   matchReversals(findings, index)
-  const expected = matchRest(findings, lines, booked, whole)
+  const expected = matchRest(findings, booked, whole)
   const { matched, differences, charges, listed, returned } = findings
   for (const ours of expected) if (!listed.has(ours)) addDifference(findings, 'not_in_statement', null, ours)
   const counted = new Set([...expected, ...[...listed.keys()].filter(isBooked)])

@@ -54,7 +54,7 @@ const periodOf = (lines: readonly StatementLine[], now: Date) => {
 }
 
 /** Null if the statement does not name its account, or if no rail of its provider is configured. */
-const railsOfAccount = ({ numbers }: Pick<Rails, 'numbers'>, { provider, heading }: Statement, path: string) => {
+const payingRails = ({ numbers }: Pick<Rails, 'numbers'>, { provider, heading }: Statement, path: string) => {
   const own = railsOf(provider).filter((rail) => numbers[rail] !== undefined)
   const { number } = heading
   if (number === null || own.length === 0) return null
@@ -90,7 +90,7 @@ const parseStatement = async ({ rails, config, clock }: Reading, text: string, p
     rails: railsOf(provider),
     lines,
     period,
-    whole: { ...read, rails: railsOfAccount(rails, read, path) },
+    whole: { ...read, rails: payingRails(rails, read, path) },
   }
 }
 

@@ -5,16 +5,7 @@ import { definitions } from '../../../rails/definitions.ts'
 import type { ListedPayment } from '../../../rails/rail.ts'
 import { providerLabels } from '../../../rails/texts.ts'
 import { type Direction, knownAmounts, knownTimes, readDirection, readMarked, readSpan, spansIn } from './statement-cells.ts'
-import {
-  type Column,
-  findBank,
-  findForm,
-  type Layout,
-  normalized,
-  type OwnTitles,
-  rowsLookedAt,
-  titlesProblem,
-} from './statement-titles.ts'
+import { type Column, findBank, findForm, type Layout, type OwnTitles, rowsLookedAt, titlesProblem } from './statement-titles.ts'
 
 /**
  * `until`: the end of the day, if the line states no time. `party`: masked. `account`: the account at a paybill. `linked`: the
@@ -53,6 +44,8 @@ export type StatementSettings = { CURRENCY: string; STATEMENT_COLUMNS?: OwnTitle
 /** Rejects the whole statement: a partial reading would show differences that do not exist. */
 class Unreadable extends Error {}
 
+const plain = (text: string): string => text.trim().toLowerCase().replace(/\s+/g, ' ')
+
 /** Reads only the text before the payee ("Business Payment Charge to …"): a payee's name does not make a payment a charge. */
 const isChargeText = (details: string): boolean => {
   const [head = ''] = details.trim().split(/\s(?:to|from|via|by|of)\s|[-:;,(.]/i, 1)
@@ -65,7 +58,7 @@ const readHeading = (rows: readonly Row[], { heading }: Form): Statement['headin
     cells.flatMap((cell, index) => {
       const [label = '', ...rest] = cell.split(':')
       const value = rest.join(':').trim() || (cells.slice(index + 1).find((next) => next.trim() !== '') ?? '')
-      return label.trim() === '' ? [] : [{ label: normalized(label), value: value.trim() }]
+      return label.trim() === '' ? [] : [{ label: plain(label), value: value.trim() }]
     }),
   )
   const valuesOf = (labels: readonly string[]) => entries.flatMap(({ label, value }) => (labels.includes(label) ? [value] : []))
@@ -110,16 +103,12 @@ const amountIn = (row: Row, { cell, currency }: Table, column: 'in' | 'out' | 'a
   return { amount, mark }
 }
 
-const firstWithSign = (
-  rows: readonly Row[],
-  { cell, currency }: Table,
-  column: 'out' | 'amount',
-  sign: 1 | -1,
-): Row | undefined => rows.find((row) => (readMarked(cell(row, column), currency).amount ?? 0n) * BigInt(sign) > 0n)
+const firstSigned = (rows: readonly Row[], { cell, currency }: Table, column: 'out' | 'amount', sign: 1 | -1): Row | undefined =>
+  rows.find((row) => (readMarked(cell(row, column), currency).amount ?? 0n) * BigInt(sign) > 0n)
 
 /** Whether outgoing amounts are negative. Mixed signs are an error: either sign could be money that came back. */
 const isOutNegative = (rows: readonly Row[], table: Table): boolean => {
-  const [negative, positive] = [firstWithSign(rows, table, 'out', -1), firstWithSign(rows, table, 'out', 1)]
+  const [negative, positive] = [firstSigned(rows, table, 'out', -1), firstSigned(rows, table, 'out', 1)]
   if (negative && positive)
     throw new Unreadable(
       `line ${Math.max(negative.number, positive.number)}: the column of what goes out has amounts of both signs, so it is not known which of them went out: export it with one sign`,
@@ -133,14 +122,13 @@ const amountsOf = (row: Row, table: Table, isSigned: boolean): { paidIn: bigint 
     return { paidIn: amountIn(row, table, 'in').amount, paidOut: amountIn(row, table, 'out').amount }
   const { amount, mark } = amountIn(row, table, 'amount')
   if (!amount) return { paidIn: amount, paidOut: null }
-  const statedDirection: Direction | undefined = mark ?? readDirection(cell(row, 'direction'))
-  const direction = statedDirection ?? (isSigned ? (amount > 0n ? 'in' : 'out') : undefined)
+  const stated: Direction | undefined = mark ?? readDirection(cell(row, 'direction'))
+  const direction = stated ?? (isSigned ? (amount > 0n ? 'in' : 'out') : undefined)
   if (direction === undefined)
     throw new Unreadable(
       `nothing says whether ${shown(cell(row, 'amount'))} came in or went out: export debit and credit in two columns, or an amount with a sign, or with DR or CR`,
     )
-  if (statedDirection === 'in' && amount < 0n)
-    throw new Unreadable(`${shown(cell(row, 'amount'))} is negative, and called a credit`)
+  if (stated === 'in' && amount < 0n) throw new Unreadable(`${shown(cell(row, 'amount'))} is negative, and called a credit`)
   const size = amount < 0n ? -amount : amount
   return direction === 'in' ? { paidIn: size, paidOut: null } : { paidIn: null, paidOut: size }
 }
@@ -153,11 +141,7 @@ const wordsIn = (texts: readonly string[]): string[] => {
   return [...new Set(words)].filter((word) => word.length >= 4 && word.length <= longestWord)
 }
 
-const readLine = (
-  row: Row,
-  table: Table,
-  { outSign, isSigned }: { outSign: bigint; isSigned: boolean },
-): StatementLine | null => {
+const lineOf = (row: Row, table: Table, { outSign, isSigned }: { outSign: bigint; isSigned: boolean }): StatementLine | null => {
   const { cell, textsOf, form, columns, isBank } = table
   // Exports omit empty cells at the end of a row, so extra cells mean that a separator within a cell shifted the others.
   if (filledWidth(row.cells) > columns) throw new Unreadable(rowProblem(row.cells, columns) ?? 'it has too many cells')
@@ -195,14 +179,14 @@ function* readTable(rows: readonly Row[], table: Table): Generator<void, Pick<St
   const { cell, form } = table
   const signs = {
     outSign: table.places.amount === undefined && isOutNegative(rows, table) ? 1n : -1n,
-    isSigned: firstWithSign(rows, table, 'amount', -1) !== undefined,
+    isSigned: firstSigned(rows, table, 'amount', -1) !== undefined,
   }
   for (const [index, row] of rows.entries()) {
     if (index % chunkSize === 0) yield
-    const status = normalized(cell(row, 'status'))
+    const status = plain(cell(row, 'status'))
     const isDone = status === '' || form.completed.includes(status)
     try {
-      const line = readLine(row, table, signs)
+      const line = lineOf(row, table, signs)
       if (line) (isDone ? lines : unfinished).push(line)
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error
@@ -248,16 +232,11 @@ export function* readInChunks(
   const cell: Cell = (row, column) => textAt(row, layout.places[column] ?? -1)
   const textsOf = (row: Row) => layout.texts.map((column) => textAt(row, column))
   const table: Table = { ...layout, cell, textsOf, form, columns: header.cells.length, currency }
-  const isHeader = ({ cells }: Row) =>
-    header.cells.every((title, column) => normalized(cells[column] ?? '') === normalized(title))
+  const isHeader = ({ cells }: Row) => header.cells.every((title, column) => plain(cells[column] ?? '') === plain(title))
   const below = rows.slice(index + 1).filter((row) => !isHeader(row) && !isFooter(row, table))
   try {
-    return {
-      provider,
-      heading: readHeading(rows.slice(0, index), form),
-      ...(yield* readTable(below, table)),
-      text: squeezed(text),
-    }
+    const heading = readHeading(rows.slice(0, index), form)
+    return { provider, heading, ...(yield* readTable(below, table)), text: squeezed(text) }
   } catch (error) {
     if (error instanceof Unreadable) return { problem: error.message }
     throw error

@@ -14,12 +14,11 @@ export type Layout = {
 
 export type OwnTitles = { readonly [column in BankColumn]?: readonly string[] | undefined }
 
-/** Text for comparison with titles, labels and statuses. */
-export const normalized = (text: string): string => text.trim().toLowerCase().replace(/\s+/g, ' ')
+const plain = (text: string): string => text.trim().toLowerCase().replace(/\s+/g, ' ')
 
 /** Finds the columns of a provider's own export by the provider's names. */
 export const findForm = ({ columns }: StatementForm, { cells }: Row): Layout | undefined => {
-  const header = cells.map(normalized)
+  const header = cells.map(plain)
   const at = (names: readonly string[]) => header.findIndex((name) => names.includes(name))
   const { texts, ...named } = columns
   const places = Object.fromEntries(Object.entries(named).map(([column, names]) => [column, at(names)]))
@@ -69,9 +68,7 @@ export const findBank = (row: Row, own: OwnTitles): Layout | undefined => {
   const sides = debit && credit ? { in: credit[0], out: debit[0] } : { amount: amount?.[0], direction: direction?.[0] }
   const places = { time: (date ?? value_date)?.[0], details: description[0], status: status?.[0], ...sides }
   return {
-    places: Object.fromEntries(
-      Object.entries(places).flatMap(([column, place]) => (place === undefined ? [] : [[column, place]])),
-    ),
+    places: Object.fromEntries(Object.entries(places).flatMap(([name, place]) => (place === undefined ? [] : [[name, place]]))),
     texts: [...description, ...reference],
     isBank: true,
   }
