@@ -67,17 +67,10 @@ export const answerKeys: Keys<SingleAnswer> = {
   },
   toReplay: withoutSecrets,
   keep: async (tx, used) => {
-    await insertRows(
-      tx,
-      idempotencyKeys,
-      used.map(({ once: { scope, bodyHash }, answer: { status, text } }) => ({
-        scope,
-        bodyHash,
-        status,
-        response: text,
-        createdAt: tx.at,
-      })),
-    )
+    const rows = used.map(({ once: { scope, bodyHash }, answer: { status, text: response } }) => {
+      return { scope, bodyHash, status, response, createdAt: tx.at }
+    })
+    await insertRows(tx, idempotencyKeys, rows)
   },
   refusal: ({ sameBody, answer }) => (sameBody ? undefined : keyReused(createdBeneficiary(answer))),
 }

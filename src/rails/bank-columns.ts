@@ -64,7 +64,7 @@ export const bankTitleKey = (title: string): string =>
 const title = z.string().min(1)
 const known = z.partialRecord(
   z.enum(bankColumnNames),
-  z.union([title, z.array(title).min(1)]).transform((given) => [given].flat()),
+  z.union([title, z.array(title).min(1)]).transform((own) => [own].flat()),
 )
 const form = `must be JSON such as {"date": "Posted", "debit": "Money Gone"}: the bank's titles of ${bankColumnNames.join(', ')}, each one title or an array of titles`
 

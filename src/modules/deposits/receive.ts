@@ -25,12 +25,7 @@ const keepAsSuspense = (
   })
 
 /** The statement may list the money under its receipt, which then refuses to be booked again for this item. */
-const recordUnreadable = (
-  tx: Tx,
-  rail: DepositRail,
-  { receipt, body }: { receipt: string | null; body: string },
-  deliveryId: Uuid,
-): Promise<Uuid | undefined> => {
+const recordUnreadable = (tx: Tx, rail: DepositRail, receipt: string | null, deliveryId: Uuid, body: string) => {
   const digest = `notice ${sha256(body).toString('hex').slice(0, 12)}`
   const about = { receipt, digest, deliveryId, isRepeated: true }
   return recordSuspense(tx, { ...about, rail, direction: 'in', reason: 'unbookable_delivery', book: false })
@@ -50,7 +45,7 @@ const confirm = async (deps: Parts, { rail, notification, body }: ReceivedNotifi
   else
     await keepAsSuspense(deps, body, (tx, deliveryId) =>
       isUnreadable
-        ? recordUnreadable(tx, rail, { receipt: notification.receipt, body }, deliveryId)
+        ? recordUnreadable(tx, rail, notification.receipt, deliveryId, body)
         : recordConflictingNotification(tx, rail, notification, deliveryId),
     )
   return deposits[rail].accepted

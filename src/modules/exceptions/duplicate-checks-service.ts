@@ -17,8 +17,7 @@ export const rememberDuplicateCheck = async (
   operator: Operator,
   { rail, account }: { rail: RailName; account: string },
 ): Promise<void> => {
-  const { at } = tx
-  const row = { rail, account, passedBy: nameOfOperator(operator), passedAt: at }
+  const row = { rail, account, passedBy: nameOfOperator(operator), passedAt: tx.at }
   const key = [duplicateChecks.rail, duplicateChecks.account]
   await upsertRow(tx, duplicateChecks, row, { key, replaced: ['passedBy', 'passedAt'] })
   audit(tx, operator, 'admin.pass_duplicate_check', { subject: newId(), after: { rail, account } })

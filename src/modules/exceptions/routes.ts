@@ -78,9 +78,7 @@ export const registerCorrections = (app: App, deps: Parts): void => {
       const views = await viewForAdmin(deps.db, rows, (id) => waiting.get(id) ?? null)
       return rows.map((row, index) => ({
         ...withoutTrace(assertPresent(views[index], 'every payment has its view')),
-        ...(row.status === 'unknown' && {
-          outcome_check: presentCheck(attempts.filter(({ subjectId: id }) => id === row.id)),
-        }),
+        ...(row.status === 'unknown' && { outcome_check: presentCheck(attempts.filter(({ subjectId: id }) => id === row.id)) }),
       }))
     },
   })

@@ -42,10 +42,7 @@ export const presentPeriod = (period: ReadPeriod, currency: string, { sums }: St
     currency,
     in_minor: sums?.inMinor ?? null,
     out_minor: sums?.outMinor ?? null,
-    totals: sums && {
-      by_payee: sums.byPayee.map((each) => shownPayee(each)),
-      by_type: sums.byType.map((each) => shownType(each)),
-    },
+    totals: sums && { by_payee: sums.byPayee.map((row) => shownPayee(row)), by_type: sums.byType.map((row) => shownType(row)) },
     totals_pending: sums === null,
   })
 

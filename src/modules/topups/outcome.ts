@@ -78,12 +78,9 @@ export const credit = async (
     return step.topup
   }
   const noFailure = { failureCode: null, failureMessage: null, providerCode: null }
-  return write(
-    tx,
-    step,
-    { status: 'succeeded', receivedMinor: amountMinor, providerReceipt: receipt, ...noFailure, completedAt: tx.at },
-    { balance: await balanceUpdated(tx, accountId, balance) },
-  )
+  const money = { receivedMinor: amountMinor, providerReceipt: receipt }
+  const change = { ...money, ...noFailure, status: 'succeeded', completedAt: tx.at } as const
+  return write(tx, step, change, { balance: await balanceUpdated(tx, accountId, balance) })
 }
 
 /** The top-up stays pending. Its money is in suspense until an administrator credits it or sends it back. */

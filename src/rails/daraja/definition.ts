@@ -58,10 +58,7 @@ export const definition = defineProvider({
       limits: { minMinor: 1_000n, maxMinor: 25_000_000n, wholeUnits: true },
       payee: 'organisation',
       banks: () => null,
-      accountReference: {
-        form: b2bReference,
-        problem: 'must be at most 13 letters, digits, spaces or . , _ / - for MPESA_B2B',
-      },
+      accountReference: { form: b2bReference, problem: 'must be at most 13 letters, digits, spaces or . , _ / - for MPESA_B2B' },
       repeat: 'pays_again',
       namesNeed: null,
     },

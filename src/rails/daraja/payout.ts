@@ -146,10 +146,8 @@ const receiverOf = (attempt: QueriedAttempt, text = ''): string | undefined => {
 export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: QueriedAttempt): Delivery => {
   const result = readResult(body)
   if (kind === 'timeout') {
-    return {
-      evidence: unknown('queue_timeout', 'The provider has not decided in time.'),
-      provider: result?.provider ?? noReference,
-    }
+    const evidence = unknown('queue_timeout', 'The provider has not decided in time.')
+    return { evidence, provider: result?.provider ?? noReference }
   }
   if (!result) return { evidence: unknown('unreadable', 'The delivery could not be understood.'), provider: noReference }
   const status = result.parameter('TransactionStatus')

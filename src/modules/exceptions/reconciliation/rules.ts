@@ -35,7 +35,7 @@ export type StatementMatch = Match & { charges: { lines: number; minor: Minor } 
 export const isReversal = ({ linked, receipt, isCharge }: Pick<StatementLine, 'isCharge' | 'linked' | 'receipt'>): boolean =>
   linked !== undefined && isCharge !== true && !isSameReceipt(linked, receipt)
 
-/** What the comparison has found so far. */
+/** Results of a comparison so far. */
 const startFindings = (lines: readonly StatementLine[], currency: string) => ({
   lines,
   currency,

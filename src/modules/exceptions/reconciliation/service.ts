@@ -84,14 +84,7 @@ const parseStatement = async ({ rails, config, clock }: Reading, text: string, p
       .flatMap((part) => part ?? [])
       .join(', ')
       .slice(0, 120) || null
-  return {
-    provider,
-    account,
-    rails: railsOf(provider),
-    lines,
-    period,
-    whole: { ...read, rails: payingRails(rails, read, path) },
-  }
+  return { provider, account, rails: railsOf(provider), lines, period, whole: { ...read, rails: payingRails(rails, read, path) } }
 }
 
 /** Called before the transaction, because reading takes several turns of the event loop. */
