@@ -36,6 +36,7 @@ import { registerRequestSyntax } from './http/request-syntax.ts'
 import { type RouteEntry, registerRouteGuard } from './http/route-table.ts'
 import { createHttp } from './http/server.ts'
 import { registerServiceRoutes } from './http/service-routes.ts'
+import { registerVerifyPage } from './http/verify-page.ts'
 import { createJobs, type Sweep } from './jobs/jobs.ts'
 import { openSystemAccounts } from './ledger/ledger.ts'
 import type { Clock } from './lib/clock.ts'
@@ -197,6 +198,7 @@ const buildHttp = async (
     identity: identity.simulated,
   })
   registerDocumentation(http)
+  registerVerifyPage(http)
   return { http, routes }
 }
 

@@ -15,6 +15,19 @@ export const readBuilt = (path: string, missing: string): Promise<Buffer> =>
     throw new Refusal('unavailable', { message: `${missing}: npm run build.`, cause })
   })
 
+/** Calls `make` once for each key, unless it fails. */
+export const keptByKey = <Key, Value>(make: (key: Key) => Promise<Value>): ((key: Key) => Promise<Value>) => {
+  const known = new Map<Key, Promise<Value>>()
+  return (key) => {
+    const value = known.get(key) ?? make(key)
+    known.set(key, value)
+    return value.catch((error: unknown) => {
+      known.delete(key)
+      throw error
+    })
+  }
+}
+
 const fileOf = (path: string) => fileURLToPath(new URL(`../../client/${path}`, import.meta.url))
 
 /** The packed typed client (`npm install http://localhost:3000/client.tgz`), the Python client, and the receipt verifier. */
@@ -46,23 +59,14 @@ const filesOf = (download: Download, folder: string) => {
   const hashes = hashesOf(folder)
   const isReleased = (fileName: string) => Object.hasOwn(hashes, fileName)
   const read = (fileName: string) => readFile(`${folder}/${fileName}`)
-  const newest = `${name}-${version}${extension}`
-  const find = async () => {
+  const findCurrent = keptByKey(async (newest: string) => {
     const bytes = await readBuilt(file, missing)
     if (!isReleased(newest)) return { fileName: newest, bytes }
     const released = await read(newest)
     if (contentOf(download, released).equals(contentOf(download, bytes))) return { fileName: newest, bytes: released }
     return { fileName: `${name}-${version}-${sha256Hex(bytes).slice(0, 12)}${extension}`, bytes }
-  }
-  let known: ReturnType<typeof find> | undefined
-  const current = () => {
-    known ??= find().catch((error: unknown) => {
-      known = undefined
-      throw error
-    })
-    return known
-  }
-  return { current, isReleased, read }
+  })
+  return { current: () => findCurrent(`${name}-${version}${extension}`), isReleased, read }
 }
 
 const pathOf = ({ name, extension }: Download): string => `/${name}${extension}`
