@@ -3,12 +3,16 @@ import { crc32, createDeflateRaw } from 'node:zlib'
 
 export type ArchiveFile = { name: string; content: AsyncIterable<string> }
 
-const fields = (...values: readonly (readonly [bytes: 2 | 4, value: number])[]): Buffer => {
-  const buffer = Buffer.alloc(values.reduce((sum, [bytes]) => sum + bytes, 0))
-  let offset = 0
-  for (const [bytes, value] of values) offset = buffer.writeUIntLE(value, offset, bytes)
-  return buffer
-}
+const integers =
+  (bytes: 2 | 4) =>
+  (...values: readonly number[]): Buffer => {
+    const buffer = Buffer.alloc(bytes * values.length)
+    for (const [index, value] of values.entries()) buffer.writeUIntLE(value, bytes * index, bytes)
+    return buffer
+  }
+/** Little-endian fields of 16 and 32 bits. */
+const u16 = integers(2)
+const u32 = integers(4)
 
 /** Sizes follow the content (bit 3), and names are UTF-8 (bit 11). */
 const flags = 0x0808
@@ -31,18 +35,9 @@ export async function* zip(files: AsyncIterable<ArchiveFile>, at: Date): AsyncGe
   for await (const { name, content } of files) {
     const nameBytes = Buffer.from(name)
     const start = offset
-    const head = [
-      [2, 20],
-      [2, flags],
-      [2, deflate],
-      [2, dosTime(at)],
-      [2, dosDate(at)],
-    ] as const
-    const nameLength = [
-      [2, nameBytes.length],
-      [2, 0],
-    ] as const
-    yield sent(Buffer.concat([fields([4, 0x04034b50], ...head, [4, 0], [4, 0], [4, 0], ...nameLength), nameBytes]))
+    const head = u16(20, flags, deflate, dosTime(at), dosDate(at))
+    const nameLength = u16(nameBytes.length, 0)
+    yield sent(Buffer.concat([u32(0x04034b50), head, u32(0, 0, 0), nameLength, nameBytes]))
     let [crc, size, packed] = [0, 0, 0]
     const measured = async function* () {
       for await (const text of content) {
@@ -58,24 +53,14 @@ export async function* zip(files: AsyncIterable<ArchiveFile>, at: Date): AsyncGe
       yield sent(chunk)
     }
     if (size > maxBytes) throw new RangeError('a file of an archive has at most 4 GB')
-    const sums = [
-      [4, crc],
-      [4, packed],
-      [4, size],
-    ] as const
-    yield sent(fields([4, 0x08074b50], ...sums))
-    const places = [
-      [2, 0],
-      [2, 0],
-      [2, 0],
-      [4, 0],
-      [4, start],
-    ] as const
-    directory.push(fields([4, 0x02014b50], [2, 20], ...head, ...sums, ...nameLength, ...places), nameBytes)
+    const sums = u32(crc, packed, size)
+    yield sent(Buffer.concat([u32(0x08074b50), sums]))
+    const position = Buffer.concat([u16(0, 0, 0), u32(0, start)])
+    directory.push(Buffer.concat([u32(0x02014b50), u16(20), head, sums, nameLength, position, nameBytes]))
   }
   const start = offset
-  const count = directory.length / 2
+  const count = directory.length
   const entries = sent(Buffer.concat(directory))
   yield entries
-  yield sent(fields([4, 0x06054b50], [2, 0], [2, 0], [2, count], [2, count], [4, entries.length], [4, start], [2, 0]))
+  yield sent(Buffer.concat([u32(0x06054b50), u16(0, 0, count, count), u32(entries.length, start), u16(0)]))
 }
