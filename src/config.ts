@@ -26,7 +26,7 @@ import { coversEveryone, networks, proxies } from './config/networks.ts'
 import { decodedPart, parseDatabaseAddress } from './lib/database-address.ts'
 import { StartupError } from './lib/errors.ts'
 import { looksRandom } from './lib/key-ring.ts'
-import { isLoopbackUrl } from './lib/loopback.ts'
+import { httpUrlOf, isLoopbackUrl } from './lib/loopback.ts'
 import { statementColumns } from './rails/bank-columns.ts'
 import { allDefinitions, railSettings } from './rails/definitions.ts'
 
@@ -156,9 +156,7 @@ const derive = (env: Environment) => {
   return {
     publicUrl,
     signUp: env.SIGN_UP ?? 'open',
-    operatorUrl:
-      env.OPERATOR_URL ??
-      `http://${env.OPERATOR_HOST.includes(':') ? `[${env.OPERATOR_HOST}]` : env.OPERATOR_HOST}:${env.OPERATOR_PORT}`,
+    operatorUrl: env.OPERATOR_URL ?? httpUrlOf(env.OPERATOR_HOST, env.OPERATOR_PORT),
     /** How long a process keeps serving requests after it receives the signal to stop. */
     shutdownDelayMs: env.SHUTDOWN_DELAY_MS ?? (env.NODE_ENV === 'production' ? 5_000 : 0),
     rateLimitPerMinute,
@@ -210,13 +208,13 @@ function* contradictions(env: Environment): Generator<string> {
     if (Boolean(env[`${name}_CLIENT_ID`]) !== Boolean(env[`${name}_CLIENT_SECRET`]))
       yield `${name}_CLIENT_ID and ${name}_CLIENT_SECRET go together`
   if ((env.SMTP_URL === undefined) !== (env.MAIL_FROM === undefined)) yield 'SMTP_URL and MAIL_FROM go together'
-  const host = new URL(publicUrlOf(env)).hostname
+  const publicUrl = publicUrlOf(env)
+  const host = new URL(publicUrl).hostname
   const domain = env.SESSION_COOKIE_DOMAIN?.toLowerCase().replace(/^\./, '')
   if (domain !== undefined && host !== domain && !host.endsWith(`.${domain}`))
     yield `SESSION_COOKIE_DOMAIN must be the host of PUBLIC_URL (${host}) or a domain above it: browsers reject any other cookie`
-  const ownUrl = publicUrlOf(env)
-  if (env.VAPID_KEYS && !env.VAPID_SUBJECT && !isLoopbackUrl(ownUrl) && !vapidSubject.safeParse(ownUrl).success)
-    yield `VAPID_SUBJECT must be set: push services reject PUBLIC_URL (${ownUrl}) as the subject of notifications`
+  if (env.VAPID_KEYS && !env.VAPID_SUBJECT && !isLoopbackUrl(publicUrl) && !vapidSubject.safeParse(publicUrl).success)
+    yield `VAPID_SUBJECT must be set: push services reject PUBLIC_URL (${publicUrl}) as the subject of notifications`
   if (env.PORT !== 0 && env.PORT === env.OPERATOR_PORT)
     yield 'PORT and OPERATOR_PORT must differ: the private listener needs its own port'
 }
@@ -270,7 +268,6 @@ const isElsewhere = (server: string): boolean =>
 const isEncrypted = (url: string): boolean =>
   url.startsWith('rediss:') || /[?&]sslmode=(require|verify-ca|verify-full)(&|$)/.test(url)
 
-/** Yields a problem for each setting that is allowed only in development. */
 function* unfitForProduction(env: Environment): Generator<string> {
   if (env.NODE_ENV !== 'production') return
   yield* unsafeKeys(env)

@@ -80,7 +80,6 @@ export const createSendLogs = ({ db, logger }: { db: Db; logger: Logger }, sendL
       if (renewedMs === undefined && sendLog.found.length > 0) await db.run(endSendLogs, { ids: sendLog.found })
       renewedMs = nowMs
     },
-    /** Ends logs that were declared unknown. */
     end: (ids: readonly Uuid[]) => db.run(endSendLogs, { ids }),
     stop: async (): Promise<void> => {
       if (renewedMs !== undefined) await db.query(endInOrder, [sendLog?.open() ?? []])

@@ -17,16 +17,7 @@ export type StoredEvent = Position & { type: string; accountId: Uuid; workspaceI
  */
 export type Audience = { accountId: Uuid; workspaceIds: readonly Uuid[]; types: readonly string[]; isFiltered: boolean }
 
-type Row = {
-  transaction: string
-  id: Uuid
-  type: string
-  accountId: Uuid
-  workspaceId: Uuid | null
-  data: Fields | null
-  snapshot: Buffer | null
-  createdAt: Date
-}
+type Row = Omit<StoredEvent, 'data'> & { data: Fields | null; snapshot: Buffer | null }
 
 /** Events of a workspace's separate balance account are shown as the owning account's. */
 const columns = `id, transaction::text, type,

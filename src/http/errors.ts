@@ -51,12 +51,9 @@ const permissionsOf = (refusal: Refusal, request: FastifyRequest): readonly Perm
  */
 const scopesFor = (refusal: Refusal, request: FastifyRequest): string[] => {
   const needed = permissionsOf(refusal, request).find((candidate) => !undelegable.has(candidate))
+  if (needed === undefined) return []
   const { caller } = request
-  if (
-    needed === undefined ||
-    (caller && !effectivePermissions(caller.memberStatus === 'suspended' ? null : caller.role, null).has(needed))
-  )
-    return []
+  if (caller && !effectivePermissions(caller.memberStatus === 'suspended' ? null : caller.role, null).has(needed)) return []
   const held = caller?.grant ? [...caller.permissions].filter((candidate) => !undelegable.has(candidate)) : []
   return [...new Set([needed, ...held])]
 }

@@ -8,8 +8,6 @@ import { shownOnly } from '../lib/text.ts'
 
 type Issue = z.core.$ZodRawIssue
 
-const quoted = (value: unknown): string => JSON.stringify(String(value))
-
 const kinds: Readonly<Record<string, string>> = {
   string: 'a string',
   number: 'a number',
@@ -24,7 +22,7 @@ const kinds: Readonly<Record<string, string>> = {
 const notText = (input: unknown, field: unknown): string => {
   const text = String(input)
   if (field instanceof z.ZodType && !field.safeParse(text).success) return 'must be a string'
-  return `must be a string: send ${quoted(text)}${/^\d{5,}$/.test(text) ? ', with its leading zeros if it has any' : ''}`
+  return `must be a string: send ${JSON.stringify(text)}${/^\d{5,}$/.test(text) ? ', with its leading zeros if it has any' : ''}`
 }
 
 const wrongType = (expected: string, input: unknown, field: unknown): string => {

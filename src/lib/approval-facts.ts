@@ -58,7 +58,6 @@ export type FoundFact = FactDetails & { type: FactType }
 const creatorName = ({ grant_id: grantId, label }: Creator): string | null =>
   grantId === null ? null : (label ?? 'a key or an agent')
 
-/** Converts a warning to its fact. */
 export const factOfWarning = (warning: WireWarning): FoundFact => {
   switch (warning.code) {
     case 'possible_duplicate':
@@ -89,8 +88,10 @@ export const factsOfWarnings = (
 ): Fact[] =>
   inOrder(
     warnings.map(factOfWarning).map(({ type, ...found }) => ({
-      ...{ type, level: levels[type] === 'info' ? 'warning' : levels[type] },
-      ...{ count: 1, items: [factItem(about, null, found)] },
+      type,
+      level: levels[type] === 'info' ? 'warning' : levels[type],
+      count: 1,
+      items: [factItem(about, null, found)],
     })),
   )
 

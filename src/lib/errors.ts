@@ -151,8 +151,5 @@ export const writesMayBeLost = (what: string) =>
 
 /** A single sentence that tells the operator what to change. Printed without a stack. */
 export class StartupError extends Error {
-  constructor(sentence: string, options: { cause?: unknown } = {}) {
-    super(sentence, { cause: options.cause })
-    this.name = 'StartupError'
-  }
+  override name = 'StartupError'
 }

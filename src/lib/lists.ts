@@ -13,7 +13,6 @@ export const assertPresent = <T>(value: T | null | undefined, missing: string): 
   return value
 }
 
-/** Splits a list into chunks of at most `size` items. */
 export const chunksOf = <T>(items: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size))
 

@@ -152,14 +152,7 @@ const openFile = (folder: string, first: Buffer) => {
   }
 }
 
-type LogOptions = {
-  folder: string
-  saved: readonly SavedRecoveryPoint[]
-  found: readonly Uuid[]
-  boot: string | null
-  clock: Clock
-  logger: Logger
-}
+type LogOptions = Awaited<ReturnType<typeof readSaved>> & { folder: string; boot: string | null; clock: Clock; logger: Logger }
 
 const startLog = ({ folder, saved, found, boot, clock, logger }: LogOptions): SendLogFile => {
   let recoveryPoint: Pick<Block, 'place' | 'noted'> = { noted: [] }
