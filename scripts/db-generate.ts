@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { migrationsFolder, readReleases } from '../src/db/migrations.ts'
-import { dividedTables } from '../src/db/tables/divided.ts'
+import { dividedTables } from '../src/db/tables/partitioned.ts'
 import { changedMigrations } from './releases.ts'
 
 // Adds a migration for a change in src/db/tables: `--name verb_noun`. Refuses if a released migration (migrations/releases.json)

@@ -8,7 +8,7 @@ import type { Pooler } from './pooler.ts'
 import { createRecoveryPoint } from './recovery-point.ts'
 import { addressed, settingsOf } from './settings.ts'
 import { createTransactions } from './transaction.ts'
-import { corkUntilTick, queryBy, runBy, sendBy, type Use } from './wire.ts'
+import { corkUntilTick, queryBy, runBy, sendBy, type Use } from './send-statement.ts'
 
 const { builtins } = pg.types
 const bigintArray = 1016

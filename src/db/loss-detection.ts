@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import { connectionLost, type Database, type Db, emit, onSignal, signal } from './client.ts'
 import { describeError } from './errors.ts'
 import type { RecoveryPoint, RecoveryPointFile, ServerPosition } from './recovery-point.ts'
-import { createSendLogs, type SendLogs } from './send-logs.ts'
+import { createSendLogs, type SendLogs } from './send-log-registry.ts'
 import { statement } from './statement.ts'
 
 /** Identifies the current server. A promoted standby has another timeline, and a restored server another start time. */

@@ -7,7 +7,7 @@ import { byChunks } from '../lib/lists.ts'
 import type { AtCommitWrite, Database, Tx } from './client.ts'
 import { isReadOnly, isRetryable, isUnavailable, sqlState, translateDatabaseError } from './errors.ts'
 import type { RecoveryPoint } from './recovery-point.ts'
-import { corkUntilTick, runBy, sendBy } from './wire.ts'
+import { corkUntilTick, runBy, sendBy } from './send-statement.ts'
 
 const maxAttempts = 3
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { type Db, statement } from '../db/client.ts'
-import { type Divided, dropPeriods } from '../db/periods.ts'
+import { type Divided, dropPeriods } from '../db/partitions.ts'
 import { prune } from '../db/prune.ts'
 import { type Clock, daysAfter } from '../lib/clock.ts'
 

@@ -1,5 +1,5 @@
 import { sqlState } from '../db/errors.ts'
-import { createPeriods, type Divided } from '../db/periods.ts'
+import { createPeriods, type Divided } from '../db/partitions.ts'
 import { warnOfServer } from '../db/server-warnings.ts'
 import type { Feed } from '../events/feed.ts'
 import { eventPeriod, pruneEvents } from '../events/prune.ts'

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Migration, migrationsFolder, type Release, readMigrations, readReleases } from '../../src/db/migrations.ts'
-import { dividedTables } from '../../src/db/tables/divided.ts'
+import { dividedTables } from '../../src/db/tables/partitioned.ts'
 
 /** Applied before any version ran, so they may do anything. */
 const firstTags = ['0000_create_schema', '0001_add_guards']

@@ -544,7 +544,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'a process that does not live any more speaks for the payments under way',
-    file: 'src/db/send-logs.ts',
+    file: 'src/db/send-log-registry.ts',
     find: 'if (found.newest > firstSeen.newest) return []',
     replace: 'return []',
     suite: 'test/start/send-log.test.ts',

@@ -1,5 +1,5 @@
 import { type Db, statement } from './client.ts'
-import type { dividedTables } from './tables/divided.ts'
+import type { dividedTables } from './tables/partitioned.ts'
 
 /** `unit`: length of a partition. A query without a time condition opens all partitions, at 0.05 ms each. */
 export type Divided = { table: (typeof dividedTables)[number]; unit: 'week' | 'month' }

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { inTx } from '../../src/db/client.ts'
-import { createPeriods } from '../../src/db/periods.ts'
+import { createPeriods } from '../../src/db/partitions.ts'
 import { firstIdAt, formatId, newId, parseId, type Uuid } from '../../src/lib/ids.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { recordSuspense, resolveSuspense } from '../../src/modules/suspense/service.ts'
