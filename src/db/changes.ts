@@ -7,15 +7,15 @@ import { type Places, prepareText } from './prepare.ts'
 
 // Lists rows in the order of their changes. A trigger sets `changed` to the writing transaction, even for the previous release.
 
-/** `seen`: all transactions before this one had ended when the list began, so older changes are compared by time alone. */
-export type ChangePosition = { transaction: string; id: Uuid; seen: string }
+/** `settledAtStart`: all transactions before it had ended when the list began, so older changes are compared by time alone. */
+export type ChangePosition = { transaction: string; id: Uuid; settledAtStart: string }
 
 /** Request for one page. `settled`: the oldest transaction that may still change rows. The page ends before it. */
 export type ChangesRequest = { position: ChangePosition; since: Date; settled: string; take: number }
 
 export const changeParameters = {
   since: 'timestamptz',
-  seen: 'xid8',
+  settledAtStart: 'xid8',
   settled: 'xid8',
   transaction: 'xid8',
   id: 'uuid',
@@ -37,7 +37,7 @@ export const inOrderOfChange = <Query>(
         ownedBy(workspaceId, param.workspaceId),
         sql`(${workspaceId}, ${changed}, ${id}) > (${param.workspaceId}, ${param.transaction}, ${param.id})`,
         sql`${changed} < ${param.settled}`,
-        sql`(${updatedAt} > ${param.since} or ${changed} >= ${param.seen})`,
+        sql`(${updatedAt} > ${param.since} or ${changed} >= ${param.settledAtStart})`,
         condition,
       ),
     )
@@ -69,8 +69,8 @@ export const readChanges = async <Row>(
   table: keyof typeof changeBounds,
   { workspaceId, since, from, take }: ChangesQuery,
   read: (request: ChangesRequest) => Promise<readonly Row[]>,
-): Promise<{ rows: readonly Row[]; seen: string }> => {
+): Promise<{ rows: readonly Row[]; settledAtStart: string }> => {
   const { settled, start } = only(await db.run(changeBounds[table], { workspace_id: workspaceId, since }))
-  const position = from ?? { transaction: start, id: firstId, seen: settled }
-  return { rows: await read({ position, since, settled, take }), seen: position.seen }
+  const position = from ?? { transaction: start, id: firstId, settledAtStart: settled }
+  return { rows: await read({ position, since, settled, take }), settledAtStart: position.settledAtStart }
 }

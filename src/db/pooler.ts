@@ -1,8 +1,8 @@
 import { only } from '../lib/lists.ts'
 import { withClient } from './start.ts'
 
-/** A connection pooler in transaction mode. `otherwise`: settings that differ from the required ones. */
-export type Pooler = { keepsStatements: boolean; otherwise: string[] }
+/** A connection pooler in transaction mode. `differingSettings`: settings that differ from the required ones. */
+export type Pooler = { keepsStatements: boolean; differingSettings: string[] }
 
 const marker = 'payments_service_probe'
 
@@ -15,13 +15,13 @@ export type Server = { version: number; pooler: Pooler | undefined }
 export const probeServer = (url: string, settings: Readonly<Record<string, string>>): Promise<Server> =>
   withClient({ connectionString: url }, async (client) => {
     const claimed = 'processID' in client ? client.processID : undefined
-    const { rows } = await client.query<{ pid: number; version: string; otherwise: string[] }>(
+    const { rows } = await client.query<{ pid: number; version: string; differingSettings: string[] }>(
       `select pg_backend_pid() as pid, current_setting('server_version_num') as version,
          array(select x.name from unnest($1::text[], $2::text[]) as x(name, value) join pg_settings s on lower(s.name) = x.name
-           where s.setting <> x.value order by x.name) as otherwise`,
+           where s.setting <> x.value order by x.name) as differingSettings`,
       [Object.keys(settings), Object.values(settings)],
     )
-    const { pid, otherwise, ...server } = only(rows)
+    const { pid, differingSettings, ...server } = only(rows)
     const version = Number(server.version)
     if (pid === claimed) return { version, pooler: undefined }
     const statements = await client
@@ -31,5 +31,5 @@ export const probeServer = (url: string, settings: Readonly<Record<string, strin
       })
       .catch(() => ({ rows: [] }))
     const keepsStatements = statements.rows.some(({ name }) => name.startsWith('PGBOUNCER_'))
-    return { version, pooler: { keepsStatements, otherwise } }
+    return { version, pooler: { keepsStatements, differingSettings } }
   })

@@ -4,8 +4,8 @@ import type { Db } from './client.ts'
 import { isUnavailable } from './errors.ts'
 import { prepareWrite } from './prepare-write.ts'
 
-/** Deletes the oldest rows from before a given time, skipping the first `passedOver`. Returns one row for each deleted row. */
-type Remove = (db: Db, batch: { before: Date; size: number; passedOver: number }) => Promise<readonly unknown[]>
+/** Deletes the oldest rows from before a given time, skipping the first `skipped`. Returns one row for each deleted row. */
+type Remove = (db: Db, batch: { before: Date; size: number; skipped: number }) => Promise<readonly unknown[]>
 export type Removal = { removal: Remove; before: Date }
 
 /** `by`: deletion order. Default: the index on `age`, then the key. */
@@ -13,14 +13,14 @@ type Old = { only?: SQL | ((before: SQL) => SQL); by?: readonly PgColumn[] }
 
 export const prepareRemoval = (name: string, key: PgColumn, age: PgColumn | SQL, { only, by }: Old = {}): Remove => {
   const { table } = key
-  const remove = prepareWrite(name, { before: 'timestamptz', size: 'int', passedOver: 'int' }, (orm, param) =>
+  const remove = prepareWrite(name, { before: 'timestamptz', size: 'int', skipped: 'int' }, (orm, param) =>
     orm
       .delete(table)
       .where(
         inArray(
           key,
           sql`(select ${key} from ${table} where ${and(typeof only === 'function' ? only(param.before) : only, sql`${age} < ${param.before}`)}
-            order by ${sql.join([...(by ?? [age, key])], sql`, `)} limit ${param.size} offset ${param.passedOver})`,
+            order by ${sql.join([...(by ?? [age, key])], sql`, `)} limit ${param.size} offset ${param.skipped})`,
         ),
       )
       .returning({ removed: sql<number>`1` }),
@@ -29,24 +29,24 @@ export const prepareRemoval = (name: string, key: PgColumn, age: PgColumn | SQL,
 }
 
 const batch = 5_000
-const maxPassedOver = 20
+const maxSkipped = 20
 
 /** Deletes in batches, which are halved on failure until the row at fault is found and skipped. Returns the last error. */
 const removeAll = async (db: Db, { removal, before }: Removal): Promise<unknown> => {
   let failure: unknown
   let size = batch
-  let passedOver = 0
+  let skipped = 0
   for (let more = true; more; ) {
     try {
-      const removed = await removal(db, { before, size, passedOver })
+      const removed = await removal(db, { before, size, skipped })
       more = removed.length === size
       size = Math.min(batch, 2 * size)
     } catch (error) {
       if (isUnavailable(error)) throw error
       failure = error
-      if (size === 1) passedOver += 1
+      if (size === 1) skipped += 1
       size = Math.max(1, Math.floor(size / 2))
-      more = passedOver < maxPassedOver
+      more = skipped < maxSkipped
     }
   }
   return failure

@@ -30,7 +30,7 @@ export const pruneEvents = async ({ db, clock, config, logger }: Pruning): Promi
   const periods = await dropPeriods(db, 'events', config.EVENT_RETENTION_DAYS, detached)
   if (periods.length > 0) logger.info({ periods, detached }, 'old partitions of events removed')
   await prune(db, {
-    removal: (db, { before, size, passedOver }) => db.query(oldest, [before, size, passedOver]),
+    removal: (db, { before, size, skipped }) => db.query(oldest, [before, size, skipped]),
     before,
   })
 }

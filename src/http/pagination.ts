@@ -37,6 +37,7 @@ const macBytes = 12
 
 const uuidOf = (hex: string): Uuid => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 const hexOf = (id: Uuid): string => id.replaceAll('-', '')
+const hexOfNumber = (number: string): string => BigInt(number).toString(16).padStart(16, '0')
 const idBytes = 16
 
 /** A cursor is an id or a position in the order of changes, with a MAC for its list, so it cannot be forged or used elsewhere. */
@@ -62,10 +63,10 @@ export const createCursors = (derivations: Derivations) => {
     readChange: (list: string, cursor: string): ChangePosition => {
       const hex = read(list, cursor, 2 * idBytes)
       const number = (from: number) => String(BigInt(`0x${hex.slice(from, from + 16)}`))
-      return { transaction: number(0), seen: number(16), id: uuidOf(hex.slice(32)) }
+      return { transaction: number(0), settledAtStart: number(16), id: uuidOf(hex.slice(32)) }
     },
-    writeChange: (list: string, { transaction, seen, id }: ChangePosition): string =>
-      write(list, [transaction, seen].map((number) => BigInt(number).toString(16).padStart(16, '0')).join('') + hexOf(id)),
+    writeChange: (list: string, { transaction, settledAtStart, id }: ChangePosition): string =>
+      write(list, hexOfNumber(transaction) + hexOfNumber(settledAtStart) + hexOf(id)),
   }
 }
 
@@ -135,7 +136,7 @@ export const readPage = async <Row, Item>(
 
 type ChangesListing<Row, Item> = {
   of: Uuid
-  read: (from: ChangePosition | undefined, take: number) => Promise<{ rows: readonly Row[]; seen: string }>
+  read: (from: ChangePosition | undefined, take: number) => Promise<{ rows: readonly Row[]; settledAtStart: string }>
   placeOf: (row: Row) => { changed: bigint; id: Uuid }
   present: Listing<Row, Item>['present']
 }
@@ -148,11 +149,11 @@ export const readChangesPage = async <Row, Item>(
 ): Promise<Page<Item>> => {
   const { limit, cursor } = request.query
   const list = bindingOf(request, of)
-  const { rows, seen } = await read(cursor === undefined ? undefined : cursors.readChange(list, cursor), limit)
+  const { rows, settledAtStart } = await read(cursor === undefined ? undefined : cursors.readChange(list, cursor), limit)
   const { data, last } = await cut(rows, limit, present)
   if (last === undefined) return { data, next_cursor: null }
   const { changed, id } = placeOf(last)
-  return { data, next_cursor: cursors.writeChange(list, { transaction: String(changed), id, seen }) }
+  return { data, next_cursor: cursors.writeChange(list, { transaction: String(changed), id, settledAtStart }) }
 }
 
 /** A filter for lists whose records change. */

@@ -98,15 +98,15 @@ const openConfigured = async (config: Config, url: string, logger: Logger): Prom
 export const needsDirectUrl =
   'DATABASE_URL goes through a pooler: set DATABASE_DIRECT_URL to Postgres itself, for migrations, LISTEN and the daily check.'
 
-const describePooler = ({ keepsStatements, otherwise }: Pooler, directUrl: string | undefined, logger: Logger): void => {
+const describePooler = ({ keepsStatements, differingSettings }: Pooler, directUrl: string | undefined, logger: Logger): void => {
   if (directUrl === undefined) throw new StartupError(needsDirectUrl)
   if (!keepsStatements)
     logger.warn(
       'the pooler does not keep prepared statements, so every execution plans its statement (PgBouncer 1.21 and newer keeps them with max_prepared_statements above 0)',
     )
-  if (otherwise.length > 0)
+  if (differingSettings.length > 0)
     logger.warn(
-      { settings: otherwise },
+      { settings: differingSettings },
       "the pooler's connections lack settings that the service needs: set the connect_query of deploy/pgbouncer/pgbouncer.ini for its database",
     )
 }

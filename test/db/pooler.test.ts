@@ -96,7 +96,7 @@ describe.each([
   test('is detected', ({ skip }) => {
     const { direct, pooler } = scene(skip)
     expect(direct.pooler).toBeUndefined()
-    expect(pooler).toEqual({ keepsStatements, otherwise: [] })
+    expect(pooler).toEqual({ keepsStatements, differingSettings: [] })
   })
 
   test('serves payments, streams and revocations', async ({ skip }) => {

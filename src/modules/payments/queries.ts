@@ -264,9 +264,9 @@ const readChangedNamed = readChangesBy(changedNamedPayments)
 export const pagesOfChanges = (db: Database, workspaceId: Uuid, since: Date, search: PaymentSearch) => {
   let from: ChangePosition | undefined
   return async ({ take }: { take: number }): Promise<readonly NamedPayment[]> => {
-    const { rows, seen } = await readChangedNamed(db, { workspaceId, since, from, take }, search)
+    const { rows, settledAtStart } = await readChangedNamed(db, { workspaceId, since, from, take }, search)
     const last = rows.at(-1)
-    if (last) from = { transaction: String(last.changed), id: last.id, seen }
+    if (last) from = { transaction: String(last.changed), id: last.id, settledAtStart }
     return rows
   }
 }
