@@ -7,7 +7,7 @@ import { auditSealNodes, auditSeals } from '../db/tables/events.ts'
 import { daysAfter } from '../lib/clock.ts'
 import { firstIdAt, timeOfId, type Uuid } from '../lib/ids.ts'
 import { chunksOf, fieldsOf } from '../lib/lists.ts'
-import { consistencyPath, inclusionPath, leafHash, nodeHash, type ReadNode, rootOf, treeOf } from '../lib/merkle.ts'
+import { leafHash, nodeHash, type ReadNode, rootOf, treeOf } from '../lib/merkle.ts'
 
 // A Merkle tree (RFC 6962) in two levels: each seal has a root over its rows and is a leaf of the tree over all seals. A proof
 // for millions of rows has about twenty hashes. Only the upper tree's nodes are stored; a proof reads its seal's rows again.
@@ -27,11 +27,13 @@ const joined = (left: Uint8Array, right: Uint8Array): Buffer => {
 
 const leafOfLine = (line: string): Buffer => hash('sha256', `\0${line}`, 'buffer')
 
+export const treeOfLines = (lines: readonly string[]): ReadNode => treeOf(lines.map(leafOfLine), joined)
+
 /** The root over rows, given by the hashes of their lines. Uses Node's hash function, which is three times as fast. */
 export const rootOfRows = (leaves: readonly Uint8Array[]): Buffer => Buffer.from(rootOf(leaves.length, treeOf(leaves, joined)))
 
 /** The nodes that a calculation reads, in order. */
-const nodesOf = (calculate: (node: ReadNode) => unknown): Omit<SealNode, 'hash'>[] => {
+export const nodesOf = (calculate: (node: ReadNode) => unknown): Omit<SealNode, 'hash'>[] => {
   const read: Omit<SealNode, 'hash'>[] = []
   calculate((level, place) => {
     read.push({ level, place })
@@ -41,7 +43,7 @@ const nodesOf = (calculate: (node: ReadNode) => unknown): Omit<SealNode, 'hash'>
 }
 
 /** The position of a seal's last row in commit order. */
-type SealPlace = { transaction: string; id: string }
+export type SealPlace = { transaction: string; id: string }
 /** `rowsRoot`: root over the seal's rows. `digest`: root over all seals up to this one. Sequences start at 1. */
 export type Seal = SealPlace & {
   sequence: number
@@ -128,7 +130,7 @@ export const readSealTree = async (db: Db, size: number): Promise<(root: Uint8Ar
   }
 }
 
-const readNewestSeal = async (db: Db): Promise<Seal | undefined> => (await db.query<Seal>(newestSeal))[0]
+export const readNewestSeal = async (db: Db): Promise<Seal | undefined> => (await db.query<Seal>(newestSeal))[0]
 
 const lastBefore = statement('audit.last_seal_before')`
   select ${sealColumns} from audit_seals where sealed_at < $1 order by audit_seals.sequence desc limit 1`
@@ -182,7 +184,7 @@ const around = (one: Uuid, other: Uuid): [Uuid, Uuid] => {
 }
 
 /** Reads only partitions near the rows, so that proofs stay fast in an old log. `verify` detects rows elsewhere. */
-const readNearSealedRows = (db: Db, before: SealPlace | undefined, seal: SealPlace): Promise<Line[]> =>
+export const readNearSealedRows = (db: Db, before: SealPlace | undefined, seal: SealPlace): Promise<Line[]> =>
   db.query(sealedNear, [...rangeOf(before, seal), ...around(before?.id ?? beginning.id, seal.id)])
 
 const sealNext = async (tx: Tx, derivations: Derivations): Promise<{ seal: Seal; more: boolean } | undefined> => {
@@ -237,82 +239,3 @@ export const sealAuditLog = async (deps: { db: Database; logger: Logger; derivat
     more = sealed?.more ?? false
   }
 }
-
-export type LogHead = { size: number; root: Buffer; sealedAt: Date }
-
-/** `through`: last row of the seal that covers this row. `after`: last row of the previous seal, or null for the first seal. */
-type SealedRow = {
-  id: Uuid
-  sequence: bigint | null
-  rowsRoot: Buffer | null
-  through: SealPlace
-  after: SealPlace | null
-}
-
-/** Runs a calculation twice: first to collect the nodes that it needs, then with those nodes. */
-const overNodes = async <T>(db: Db, calculate: (node: ReadNode) => T): Promise<T> => {
-  const nodes = await readSealNodes(db, nodesOf(calculate))
-  const known = new Map(nodes.map(({ level, place, hash }) => [`${level}/${place}`, hash]))
-  return calculate((level, place) => {
-    const hash = known.get(`${level}/${place}`)
-    if (!hash) throw new Error(`node ${level}/${place} of the sealed log is missing`)
-    return hash
-  })
-}
-
-const proveSeal = async (db: Db, { through, after }: SealedRow, seal: number, size: number) => {
-  const [lines, sealPath] = await Promise.all([
-    readNearSealedRows(db, after ?? undefined, through),
-    overNodes(db, (node) => inclusionPath(seal, size, node)),
-  ])
-  return {
-    lines,
-    tree: treeOf(
-      lines.map(({ line }) => leafOfLine(line)),
-      joined,
-    ),
-    sealPath,
-  }
-}
-type SealProof = Awaited<ReturnType<typeof proveSeal>>
-
-/** `line` is leaf `index` of `rows` under the seal's root. That root is leaf `seal` under the head's root. */
-const proveRow = ({ id }: SealedRow, seal: number, rowsRoot: Buffer, { lines, tree, sealPath }: SealProof) => {
-  const index = lines.findIndex((each) => each.id === id)
-  const line = lines[index]?.line
-  if (line === undefined) throw new Error(`an audit row is not among those of seal ${seal + 1}`)
-  return { line, index, rows: lines.length, path: inclusionPath(index, lines.length, tree), seal, rowsRoot, sealPath }
-}
-export type RowProof = ReturnType<typeof proveRow>
-
-export const readLogHead = async (db: Db): Promise<LogHead | null> => {
-  const seal = await readNewestSeal(db)
-  return seal ? { size: seal.sequence, root: seal.digest, sealedAt: seal.sealedAt } : null
-}
-
-/** Maximum number of cached seals, each with its rows. Neighbouring rows share a seal, so a few seals are enough. */
-const maxKept = 256
-
-/** Proves rows in the given order. Null for a row that is not sealed yet. Each seal is read once for all requested rows. */
-export const createProver = (db: Db, reading: Promise<LogHead | null>) => {
-  const seals = new Map<number, Promise<SealProof>>()
-  return async (rows: readonly SealedRow[]): Promise<(RowProof | null)[]> => {
-    const head = await reading
-    return Promise.all(
-      rows.map(async (row) => {
-        const { rowsRoot } = row
-        if (head === null || row.sequence === null || rowsRoot === null || row.sequence > head.size) return null
-        const seal = Number(row.sequence) - 1
-        const proof = seals.get(seal) ?? proveSeal(db, row, seal, head.size)
-        seals.set(seal, proof)
-        const [oldest] = seals.keys()
-        if (seals.size > maxKept && oldest !== undefined) seals.delete(oldest)
-        return proveRow(row, seal, rowsRoot, await proof)
-      }),
-    )
-  }
-}
-
-/** Proves that the log of `from` seals is a prefix of the log of `to` seals. 0 < from ≤ to. */
-export const proveConsistency = (db: Db, from: number, to: number): Promise<Uint8Array[]> =>
-  overNodes(db, (node) => consistencyPath(from, to, node))

@@ -19,7 +19,7 @@ import {
   type StoredEvent,
   transactionRange,
 } from '../../events/read.ts'
-import type { FanOut } from '../../events/stream.ts'
+import type { FanOut } from '../../events/fan-out.ts'
 import type { StreamSlots } from '../../events/stream-slots.ts'
 import { filterOf, type TypePattern } from '../../events/types.ts'
 import { audienceOf, mayRead, type Reader, readerOf } from '../../events/visibility.ts'
