@@ -1,10 +1,15 @@
-import { Column, getTableColumns, is, noopDecoder, Placeholder, SQL, sql, Table } from 'drizzle-orm'
+import { is, Placeholder, type SQL, sql } from 'drizzle-orm'
 import { makePgArray, QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
+import { readerOf } from './decode-rows.ts'
 import { type Connection, type ConnectionMode, declareStatements, nameStatement, type Statement } from './statement.ts'
 
-// Queries are built once, at their first use, because building one takes longer than Postgres takes to answer it.
+// Queries are built once, at their first use, because building one takes longer than Postgres takes to answer it. For example,
+//   prepare('payees.by_id', { id: 'uuid' }, 'coalesced', (orm, { id }) => orm.select(…).from(payees).where(eq(payees.id, id)))
+// has the text `select … from "payees" where "id" = $1::uuid`, and for all ids requested in one turn of the event loop
+//   select key.n::int as "keyNumber", r.* from unnest($1::uuid[]) with ordinality as key("id", n)
+//   cross join lateral (select … from "payees" where "id" = key."id"::uuid offset 0) as r
 
 type Kinds = {
   uuid: Uuid
@@ -115,44 +120,6 @@ const forEachKey = (types: Readonly<Record<string, string>>, text: string): stri
     ? `${from} as sent(${names.join(', ')}, n) cross join lateral (select ${parts.join(', ')}, sent.n offset 0) as key`
     : `${from} as key(${names.join(', ')}, n)`
   return `select key.n::int as "keyNumber", r.* from ${keys} cross join lateral (${text}) as r`
-}
-
-type Decoder = { mapFromDriverValue: (value: unknown) => unknown }
-type Leaf = { group: string | null; name: string; decoder: Decoder | null }
-
-/** Columns that drizzle decodes. Values of other types are already decoded by the parsers in `connect.ts`. */
-const decodedColumns = new Set(['PgCustomColumn', 'PgBigInt53', 'PgTimestampString'])
-
-const decoderOf = (field: Column | SQL): Decoder | null => {
-  if (is(field, Column)) return decodedColumns.has(field.columnType) ? field : null
-  const decoder = Reflect.get(field, 'decoder') as Decoder
-  return decoder === noopDecoder ? null : decoder
-}
-
-const leavesOf = (fields: object, group: string | null = null): Leaf[] =>
-  Object.entries(fields).flatMap(([name, field]: [string, unknown]) => {
-    if (is(field, Column) || is(field, SQL)) return [{ group, name, decoder: decoderOf(field) }]
-    if (is(field, SQL.Aliased)) return [{ group, name, decoder: decoderOf(field.sql) }]
-    if (group !== null || typeof field !== 'object' || field === null) throw new Error(`${name} is no field that can be read`)
-    return leavesOf(is(field, Table) ? getTableColumns(field) : field, name)
-  })
-
-/** Converts a query's row to a record. The record's columns begin at index `from`. */
-const readerOf = (name: string, fields: object, from: number): ((row: readonly unknown[]) => object) => {
-  const leaves = leavesOf(fields)
-  const groups = [...new Set(leaves.flatMap(({ group }) => group ?? []))]
-  return (row) => {
-    if (row.length !== leaves.length + from) throw new Error(`${name} answers ${row.length - from} columns, not ${leaves.length}`)
-    const record: Record<string, unknown> = {}
-    for (const group of groups) record[group] = {}
-    for (let index = 0; index < leaves.length; index += 1) {
-      const { group, name: field, decoder } = leaves[index] as Leaf
-      const place = group === null ? record : (record[group] as Record<string, unknown>)
-      const value = row[from + index]
-      place[field] = decoder === null || value === null ? value : decoder.mapFromDriverValue(value)
-    }
-    return record
-  }
 }
 
 /** `build` receives a placeholder for each value. */

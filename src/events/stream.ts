@@ -2,7 +2,7 @@ import type { Db } from '../db/client.ts'
 import { comparePositions, eventsAfter, type Position, type StoredEvent } from './read.ts'
 import { audienceOf, lostWorkspace, mayRead, type Reader } from './visibility.ts'
 
-export type Sink = {
+type Sink = {
   isBlocked: () => boolean
   drained: () => Promise<boolean>
   end: () => void

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Authenticated, Principal, RequestOrigin } from '../auth/principal.ts'
 import type { BearerResolver, Resolve } from '../auth/resolve.ts'
-import { secretPrefixes } from '../auth/secrets.ts'
 import type { Tx } from '../db/client.ts'
 import { invalidFields, Refusal } from '../lib/errors.ts'
 import { parseId, type Uuid } from '../lib/ids.ts'
 import { type App, mcpPath } from './app-type.ts'
+import { malformedAuthorization, missingCredential, unknownToken } from './credential-hints.ts'
 import { actingFor } from './internal-call.ts'
 import { idMessage } from './wire.ts'
 
@@ -26,37 +26,12 @@ type AuthenticateDeps = {
   onRefused: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 }
 
-const unsetKey = 'The key has no value: set PAYMENTS_API_KEY, or where your program reads the key from.'
-
-const notBearer = (authorization: string): Refusal => {
-  if (/^bearer *$/i.test(authorization)) return new Refusal('invalid_token', { message: unsetKey })
-  const bare = /^service_[a-z]+_/.test(authorization)
-  const message = bare
-    ? 'The word "Bearer" is missing: send "Authorization: Bearer service_…".'
-    : 'The Authorization header must be "Bearer" and one token.'
-  return new Refusal('invalid_token', { message })
-}
-
 const bearerOf = (request: FastifyRequest): string | undefined => {
   const { authorization } = request.headers
   if (authorization === undefined) return undefined
   const match = /^bearer +([^\s]+) *$/i.exec(authorization)
-  if (!match?.[1]) throw notBearer(authorization)
+  if (!match?.[1]) throw malformedAuthorization(authorization)
   return match[1]
-}
-
-const otherHeaders = ['x-api-key', 'api-key', 'apikey', 'x-auth-token', 'x-access-token']
-const otherParameters = ['api_key', 'apikey', 'access_token', 'token', 'key']
-
-const missingCredential = (request: FastifyRequest): Refusal => {
-  const misplaced = (field: string, message: string) => new Refusal('authentication_required', { message, details: { field } })
-  const right = 'Authorization: Bearer service_live_…'
-  const header = otherHeaders.find((name) => request.headers[name] !== undefined)
-  if (header !== undefined) return misplaced(header, `The header ${header} is not supported: send the key as "${right}".`)
-  const parameter = otherParameters.find((name) => Object.hasOwn(request.query as object, name))
-  if (parameter === undefined) return new Refusal('authentication_required')
-  const message = `A credential in the address (${parameter}) is not accepted, because addresses are logged: send "${right}".`
-  return misplaced(parameter, message)
 }
 
 const namedWorkspace = (request: FastifyRequest): Uuid | null => {
@@ -67,30 +42,6 @@ const namedWorkspace = (request: FastifyRequest): Uuid | null => {
     header === '' ? 'must not be empty: send an id, or leave the header out' : idMessage('workspace', String(header))
   if (!id) throw invalidFields({ path: 'Workspace-Id', message })
   return id
-}
-
-/** Values that a program sends if its setting is missing or was never filled in. */
-const unset = /^(undefined|null|none|nil|\$.*|<.*>|\{.*\}|your[-_].*)$/i
-
-const toExchange = (what: string): string => `This is ${what}: exchange it for an access token at POST /v1/oauth/token.`
-
-/** Secrets of this service that are not bearer tokens, and where each belongs. */
-const otherSecrets: readonly (readonly [prefix: string, message: string])[] = [
-  [secretPrefixes.refresh_token, toExchange('a refresh token')],
-  [secretPrefixes.authorization_code, toExchange('an authorization code')],
-  [secretPrefixes.device_code, toExchange('a device code')],
-  [secretPrefixes.client_secret, 'This is the secret of an OAuth client: send it to POST /v1/oauth/token only.'],
-  [secretPrefixes.invitation, 'This is an invitation: sign in, and send it to POST /v1/workspaces/invitations/accept.'],
-  [secretPrefixes.dashboard_token, 'A dashboard token is not accepted here: send an API key or an access token.'],
-]
-
-const foreignToken = (token: string): string => {
-  if (unset.test(token)) return unsetKey
-  const other = otherSecrets.find(([prefix]) => token.startsWith(prefix))
-  if (other) return other[1]
-  if (token.startsWith('service_test_'))
-    return 'There are no test keys: each deployment has its own keys (service_live_…), and one with simulated providers moves no money.'
-  return 'The token does not have the form of a token of this service.'
 }
 
 type Credential = { isBearer: boolean; resolve: (tx?: Tx) => Promise<Authenticated> }
@@ -113,7 +64,7 @@ const credentialOf = (deps: AuthenticateDeps, request: FastifyRequest): Credenti
   const bearers = isMcp ? deps.mcpBearers : deps.bearers
   if (bearer !== undefined) {
     const resolver = bearers.find(({ prefix }) => bearer.startsWith(prefix))
-    if (!resolver) throw new Refusal('invalid_token', { message: foreignToken(bearer) })
+    if (!resolver) throw unknownToken(bearer)
     const workspaceId = namedWorkspace(request)
     return { isBearer: true, resolve: (tx) => resolver.resolve(bearer, workspaceId, tx) }
   }
