@@ -95,7 +95,7 @@ const openShared = (connection: pg.ClientConfig, lost: (error: Error) => void) =
 }
 
 export const connect = (options: DatabaseOptions): Database => {
-  const named = options.pooler?.keepsStatements ?? true
+  const keepsStatements = options.pooler?.keepsStatements ?? true
   const connection: pg.ClientConfig = {
     ...(options.pooler ? { connectionString: options.url } : addressed(options.url, settingsOf(options.statementTimeoutMs))),
     types,
@@ -140,7 +140,7 @@ export const connect = (options: DatabaseOptions): Database => {
   const recoveryPoint = createRecoveryPoint(options.clock)
   const transaction = createTransactions({
     checkOut,
-    named,
+    keepsStatements,
     begin: options.pooler ? 'begin isolation level read committed read write' : 'begin',
     logger: options.logger,
     clock: options.clock,
@@ -149,7 +149,7 @@ export const connect = (options: DatabaseOptions): Database => {
   })
 
   const outside = (use: Use) =>
-    sendBy(named, (send) =>
+    sendBy(keepsStatements, (send) =>
       use(send).catch((error: unknown) => {
         throw translateDatabaseError(error)
       }),
