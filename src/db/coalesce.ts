@@ -24,10 +24,7 @@ export const endOfTurn = (): Promise<void> => new Promise(atEndOfTurn)
 
 type Waiting<Key, Value> = { key: Key; resolve: (answers: Value) => void; reject: (error: unknown) => void }
 
-/**
- * Runs one query for all keys requested in the same turn of the event loop or while earlier queries run. The query for a key
- * always starts after the key was requested.
- */
+/** Runs one query for all keys requested in one turn or while earlier queries run. It starts after its last key was requested. */
 export const coalesce = <Key, Value>(options: CoalesceOptions<Key, Value>): ((key: Key) => Promise<Value>) => {
   const { query, inFlight, maxKeys, until = 'turn' } = options
   const waiting: Waiting<Key, Value>[] = []

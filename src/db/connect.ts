@@ -47,10 +47,7 @@ const searchSettings = statement('search.settings')`
 /** Lookups are fast: after this time the database counts as unresponsive, and the driver closes the connection. */
 const longestAnswerMs = 5_000
 
-/**
- * One connection that many requests share for reads, opened at first use and again after a loss. Reads in progress then fail with
- * 503. A second connection for lookups was not faster.
- */
+/** A connection that requests share for reads. After a loss, reads in progress fail with 503. Two for lookups were not faster. */
 const openShared = (connection: pg.ClientConfig, lost: (error: Error) => void) => {
   const answerTimeoutMs = Math.min(longestAnswerMs, connection.query_timeout ?? longestAnswerMs)
   let current: Promise<pg.Client> | undefined

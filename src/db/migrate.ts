@@ -186,10 +186,7 @@ const applyInTransaction = async (client: pg.Client, migration: Migration) => {
 
 const namedTable = /\b(?:alter\s+table(?:\s+if\s+exists)?(?:\s+only)?|references|on)\s+(?:"?public"?\.)?"?(\w+)/gi
 
-/**
- * Locks all existing tables that the migration names, within the timeout for a single lock. If each table were locked separately,
- * each lock could wait that long while the earlier locks are held.
- */
+/** Locks all existing tables of the migration within one lock's timeout. One by one, each lock could wait that long. */
 const lockTables = async (client: pg.Client, { statements }: Migration) => {
   const named = statements.flatMap((statement) => [...statement.matchAll(namedTable)].map(([, name = '']) => name))
   const { rows } = await client.query<{ name: string }>(

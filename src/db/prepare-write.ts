@@ -93,10 +93,7 @@ const writeOf = (table: PgTable, key: string, generate: () => Write): Write => {
   return write
 }
 
-/**
- * Inserts rows. A column that no row sets gets its default. `end`: the rest of the query (conflicts, `returning`), in which `x`
- * are the new rows and `t` the table.
- */
+/** Inserts rows. A column that no row sets gets its default. `suffix`: SQL after the rows; `x` are the rows and `t` the table. */
 export const insertRows = async <T extends PgTable, Returned extends object = never>(
   { query }: Pick<Db, 'query'>,
   table: T,

@@ -22,10 +22,7 @@ export const endSendLogs = prepareWrite('send_logs.end', { ids: 'uuid[]?' }, (or
     .where(and(isNull(sendLogs.stoppedAt), param.ids && sql`${sendLogs.id} = any(${param.ids})`)),
 )
 
-/**
- * Ends a log only if all its sends have a recorded result. Otherwise only the log shows whether a payment was sent. The second
- * condition on the state is that of a partial index.
- */
+/** Ends a log only if all its sends have a result: otherwise only the log shows what was sent. `<> 'resolved'`: for the index. */
 const endInOrder = statement('send_logs.end_in_order')`
   update send_logs l set stopped_at = clock_timestamp() where l.id = any($1) and not exists (select from rail_attempts a
      where a.sender_id = l.id and a.state = 'sending' and a.state <> 'resolved' and a.next_check_at is not null)`

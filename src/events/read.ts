@@ -11,10 +11,7 @@ import { type Fields, withChanges } from './stored-data.ts'
 export type Position = { transaction: string; id: Uuid }
 export type StoredEvent = Position & { type: string; accountId: Uuid; workspaceId: Uuid | null; data: unknown; createdAt: Date }
 
-/**
- * The events that a reader may get, by owner and type. `mayRead` then decides for each event. `isFiltered`: the reader asked for
- * only these types, which may be rare among its events.
- */
+/** What a reader may get, by owner and type. `mayRead` then decides for each event. `isFiltered`: only these types were asked. */
 export type Audience = { accountId: Uuid; workspaceIds: readonly Uuid[]; types: readonly string[]; isFiltered: boolean }
 
 type Row = Omit<StoredEvent, 'data'> & { data: Fields | null; snapshot: Buffer | null }

@@ -228,10 +228,7 @@ const sealNext = async (tx: Tx, derivations: Derivations): Promise<{ seal: Seal;
   return { seal, more: rows.length === batch }
 }
 
-/**
- * Seals newly committed rows in batches, without blocking commits. The newest hash is logged: stored where the database's owner
- * cannot change it, the hash proves all earlier rows.
- */
+/** Seals new rows in batches, without blocking commits. The newest hash is logged: kept elsewhere, it proves all earlier rows. */
 export const sealAuditLog = async (deps: { db: Database; logger: Logger; derivations: Derivations }): Promise<void> => {
   for (let more = true; more; ) {
     const sealed = await inTx(deps.db, (tx) => sealNext(tx, deps.derivations))

@@ -35,10 +35,7 @@ export type Handler<Schema extends FastifySchema> = RouteHandlerMethod<
   FastifyBaseLogger
 >
 
-/**
- * The callers of a route that needs no permission. `optional`: a credential is read if one was sent. `undelegated`: any
- * credential without a grant.
- */
+/** Callers of a route without a permission. `optional`: a credential is read if sent. `undelegated`: one without a grant. */
 export type Access = 'public' | 'optional' | 'authenticated' | 'undelegated' | 'admin'
 
 /** The resource of an access token (RFC 8707): either the API, which is the public URL itself, or the MCP server. */

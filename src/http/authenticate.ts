@@ -48,10 +48,7 @@ type Credential = { isBearer: boolean; resolve: (tx?: Tx) => Promise<Authenticat
 
 const ourCookie = new RegExp(`(?:^|;)\\s*${sessionCookie}=`, 'g')
 
-/**
- * Two cookies with our name come from two sites that share a domain. Both are ignored, because otherwise a sibling site could
- * sign a person in to the attacker's account.
- */
+/** Two cookies with our name are both ignored: a sibling site may have set one, to sign a person in to the attacker's account. */
 export const sessionCookieOf = (request: FastifyRequest): string | undefined => {
   const value = request.cookies[sessionCookie]
   if (value === undefined) return undefined
@@ -103,9 +100,7 @@ const authenticate = async (deps: AuthenticateDeps, request: FastifyRequest, opt
 
 const refuseUnauthenticated = () => Promise.reject(new Refusal('authentication_required'))
 
-/**
- * Resolves the credential before the body is read. A bearer token takes precedence over a cookie, even if the token is rejected.
- */
+/** Resolves the credential before the body is read. A bearer token, even a rejected one, takes precedence over a cookie. */
 export const registerAuthentication = (app: App, deps: AuthenticateDeps): void => {
   app.decorateRequest('caller', null)
   app.decorateRequest('reauthenticate', refuseUnauthenticated)

@@ -30,10 +30,7 @@ export const checkEligibility = (request: FastifyRequest, principal: Principal):
   if (principal.workspace.frozen || principal.workspace.closed) throw new Refusal('workspace_frozen')
 }
 
-/**
- * Checks the principal against the route's declaration, except whether the workspace is frozen. Routes never depend on the kind
- * of credential.
- */
+/** Checks the route's declaration, except for frozen workspaces. Routes never depend on the kind of credential. */
 export const checkAuthority = (request: FastifyRequest, principal: Principal): void => {
   const { access, whileNotAdmitted } = request.routeOptions.config
   // A session works only in its chosen workspace. If that workspace no longer admits the account, the session must choose another

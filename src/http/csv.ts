@@ -41,10 +41,7 @@ export async function* csvLines<Row>(
   for await (const rows of pages) yield rows.map((row) => csvLine(columns.map(([, value]) => value(row)))).join('')
 }
 
-/**
- * Sends CSV (RFC 4180) no faster than the client reads it. An error closes the connection, so that a partial export is not
- * mistaken for a complete one.
- */
+/** Sends CSV no faster than the client reads it. An error closes the connection, so that no partial export looks complete. */
 export const sendCsv = <Row extends { id: string }>(
   request: FastifyRequest,
   reply: FastifyReply,

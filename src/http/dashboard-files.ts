@@ -43,10 +43,7 @@ const fileByName = prepare('dashboard_files.by_name', { name: 'text' }, (orm, pa
   orm.select({ content: dashboardFiles.content }).from(dashboardFiles).where(eq(dashboardFiles.name, param.name)),
 )
 
-/**
- * Stores the files of this process's version, so that processes of other versions can serve them during and after a deployment.
- * Files that a newer version replaced are deleted after a week.
- */
+/** Stores this version's files, so that processes of other versions can serve them. Replaced files are deleted after a week. */
 export const keepDashboardFiles = async (db: Database, folder: string): Promise<void> => {
   const names = (await readdir(folder)).filter(isHashed)
   const stored = new Set((await db.run(namesOf, {})).map(({ name }) => name))

@@ -12,10 +12,7 @@ import { createNotFoundAnswer } from './not-found.ts'
 import { opensPage, sendRefusalPage } from './page.ts'
 import { wrongMediaType } from './request-syntax.ts'
 
-/**
- * Fastify itself rejects a Content-Type that is malformed, or that has no parser in a scope for forms. The other two errors occur
- * while the body is read.
- */
+/** Fastify rejects a Content-Type that is malformed or has no parser. The other two errors occur while the body is read. */
 const frameworkErrors: Readonly<Record<string, (request: FastifyRequest) => Refusal>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: wrongMediaType,
   FST_ERR_CTP_BODY_TOO_LARGE: () => new Refusal('payload_too_large'),
@@ -45,10 +42,7 @@ const permissionsOf = (refusal: Refusal, request: FastifyRequest): readonly Perm
   return required === undefined || ofRoute.includes(required) ? ofRoute : [required]
 }
 
-/**
- * The scopes that the operation needs and the caller's current scopes, because a new token has only the scopes it requests. Empty
- * if no scope would help.
- */
+/** The needed scopes and the caller's own, because a new token has only what it requests. Empty if no scope would help. */
 const scopesFor = (refusal: Refusal, request: FastifyRequest): string[] => {
   const needed = permissionsOf(refusal, request).find((candidate) => !undelegable.has(candidate))
   if (needed === undefined) return []

@@ -10,10 +10,7 @@ import { createSlots } from '../lib/slots.ts'
 /** In every Azure network, this public address is the host machine, which issues the machine's certificates. */
 const cloudHost = '168.63.129.16'
 
-/**
- * Whether an address is public: outside all special-purpose ranges (private, loopback, link-local, mapped …) and, for IPv6,
- * global unicast.
- */
+/** Whether an address is outside all special-purpose ranges (private, link-local, mapped …) and, for IPv6, global unicast. */
 export const isPublicAddress = (text: string): boolean => {
   const address = ipaddr.parse(text)
   if (address.toString() === cloudHost) return false

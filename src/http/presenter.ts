@@ -30,10 +30,7 @@ const onWire = (value: unknown, kind: ReturnType<typeof fieldOf>['kind']): unkno
   return typeof value === 'string' ? formatId(kind, value) : value
 }
 
-/**
- * Copies each field from the record's field of the same name, unless the caller provides it. The compiler requires the caller to
- * provide fields that the record lacks.
- */
+/** Copies fields from the record unless the caller provides them. The compiler requires those that the record lacks. */
 export const presenter = <S extends z.ZodObject>(schema: S) => {
   type Out = z.output<S>
   const fields = Object.entries(schema.shape).map(([name, type]) => fieldOf([name, type as z.ZodType]))

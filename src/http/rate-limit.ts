@@ -7,10 +7,7 @@ import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { actingFor } from './internal-call.ts'
 
-/**
- * Counts by network, because a customer usually has a whole IPv6 /64 and could use a new address for each request. An IPv4-mapped
- * IPv6 address counts as the IPv4 address.
- */
+/** Counts an IPv6 address by its /64, of which a customer has all addresses, and a mapped IPv4 address as the IPv4 address. */
 export const networkOf = (text: string): string => {
   if (!ipaddr.isValid(text)) return text
   const address = ipaddr.process(text)

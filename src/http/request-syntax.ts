@@ -61,10 +61,7 @@ export const readJson = (text: string, takes = isStorable): unknown => {
 const names = ['Authorization', 'Idempotency-Key', 'Last-Event-ID', 'Workspace-Id'] as const
 const named: ReadonlyMap<string, string> = new Map(names.map((name) => [name.toLowerCase(), name]))
 
-/**
- * A header sent twice with the same value counts as one. Otherwise "a, a" would be another idempotency key than the "a" of a
- * repeated request, and the payment would be made twice.
- */
+/** A header sent twice with one value counts once: "a, a" would be another idempotency key than "a": a repeat would pay twice. */
 const joinEqualHeaders = ({ rawHeaders, headers }: IncomingMessage): void => {
   const seen = new Map<string, string>()
   for (let index = 0; index < rawHeaders.length; index += 2) {

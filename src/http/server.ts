@@ -120,10 +120,7 @@ const unknownPath = (params: unknown, issues: readonly z.core.$ZodIssue[]): Refu
   return near ? new Refusal('not_found', { message: `There is no such resource: the id ${issue.message}.` }) : notFound()
 }
 
-/**
- * Endpoints that browser clients may call from any origin, including their 404. Their credentials are bearer tokens or in the
- * body, never a cookie. Consent pages are excluded.
- */
+/** Endpoints (and their 404) for pages of any origin: credentials are bearer tokens or in the body. Excludes consent pages. */
 const openToAll = /^\/mcp(\/|$)|^\/v1\/oauth\/(?!authoriz|device\/)|\/\.well-known\//
 
 /** Other URLs that clients derive from the MCP URL and its metadata (RFC 8414 and 9728 insert a path, some clients append it). */

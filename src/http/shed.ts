@@ -14,10 +14,7 @@ const maxWaitSeconds = { first: 0.5, last: 2 } as const
 /** Always accepted, even if everything is slow: with fewer requests, the completion rate could not be measured. */
 const alwaysAccepted = { first: 64, last: 128 } as const
 const smoothing = 0.3
-/**
- * Every request waits for the event loop. If its delay exceeds `first`, only requests of the last rank are accepted. If it
- * exceeds `last`, these are refused too.
- */
+/** Every request waits for the event loop. Beyond the delay of its rank, a request is refused. */
 const maxLoopDelayMs = { first: 500, last: 2_000 } as const
 /** With fewer requests in progress, a delay is caused by a single piece of work (loading a library, a pause), not by load. */
 const minUnderWay = 16

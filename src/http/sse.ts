@@ -88,9 +88,7 @@ export class SseConnection {
   }
 }
 
-/**
- * Opens a stream with the headers that hooks have set. For a slow peer, memory holds at most one write and the system's buffer.
- */
+/** Opens a stream with the headers that hooks have set. A slow peer costs at most one write and the system's buffer. */
 export const openSse = (reply: FastifyReply, { pingSeconds }: { pingSeconds: number }): SseConnection => {
   reply.hijack()
   const { raw } = reply

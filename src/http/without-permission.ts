@@ -1,9 +1,6 @@
 import type { Access } from './app-type.ts'
 
-/**
- * Operations that need no permission, by access, with the reason. The service refuses to start if one is missing here. Operations
- * for administrators are listed individually.
- */
+/** Operations that need no permission, with the reason. The service refuses to start if one of them is missing here. */
 export const withoutPermission: Readonly<Record<Exclude<Access, 'admin'>, Readonly<Record<string, string>>>> = {
   public: {
     'beneficiaries.banks': 'The codes of banks are public.',

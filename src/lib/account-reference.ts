@@ -5,10 +5,7 @@ export const referenceKey = (reference: string): string => reference.replaceAll(
 
 export const referenceKeySql = (reference: string): string => `upper(replace(${reference}, ' ', ''))`
 
-/**
- * Hashes amount and reference to one number, with which an index finds payments of the same amount and reference among thousands
- * to one payee. Other payments may have the same hash.
- */
+/** One number for amount and reference, to find similar payments among thousands to one payee. Others may share the hash. */
 export const lookalikeHashSql = (amount: string, reference: string): string =>
   `hashtextextended(coalesce(${referenceKeySql(reference)}, ''), ${amount})`
 

@@ -57,10 +57,7 @@ export const cleanName = (text: string): string | null => {
 
 const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
 
-/**
- * Isolates right-to-left text, which would otherwise reorder its neighbours in a sentence, such as an amount. Other text gets no
- * marks, so that displays limited to ASCII show it completely.
- */
+/** Isolates right-to-left text, which would reorder its neighbours. Other text is unchanged, for displays limited to ASCII. */
 export const isolated = (text: string): string => (rightToLeft.test(text) ? `\u2068${text}\u2069` : text)
 
 /** Other people choose such a text, so it stays on one line, isolated from the surrounding text. */

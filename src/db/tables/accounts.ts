@@ -57,10 +57,7 @@ export const identities = pgTable(
     displayName: text(),
     /** For a contract wallet: the chain that confirmed its signature. */
     chainId: bigint({ mode: 'number' }),
-    /**
-     * The grant that linked the identity, directly or through a session. Null: a person linked it. The identity ends with the
-     * grant, unless it is the account's last.
-     */
+    /** The grant that linked the identity, if any, even through a session. The identity ends with it, unless it is the last. */
     linkedByGrantId: uuid(),
     originSessionId: originSession(),
     /** When a mail server permanently rejected the address. */

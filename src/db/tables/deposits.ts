@@ -5,10 +5,7 @@ import { bytes, id, idOf, instant, money } from './columns.ts'
 import { suspenseItems } from './rails.ts'
 import { topups } from './topups.ts'
 
-/**
- * `received`: not yet booked. `credited`: booked to its top-up's account. `known`: already booked under another record.
- * `suspense`: no top-up has its reference.
- */
+/** `received`: not booked. `credited`: booked to its top-up. `known`: booked earlier. `suspense`: no top-up has its reference. */
 export const depositStates = ['received', 'credited', 'suspense', 'known'] as const
 /** The source of the deposit: a notification from the provider, the provider's daily list, or a statement. */
 export const depositSources = ['notice', 'list', 'statement'] as const

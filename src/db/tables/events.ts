@@ -14,10 +14,7 @@ export const events = pgTable(
     type: text().notNull(),
     accountId: uuid().notNull(),
     workspaceId: uuid(),
-    /**
-     * The resource as the API returned it. A payment's event has either the differences from its snapshot (null at creation) or
-     * the full payment with its id.
-     */
+    /** The resource as the API returned it. For a payment: its differences from the snapshot (null at creation), or all of it. */
     data: json(),
     paymentId: uuid(),
     createdAt: instant().notNull(),

@@ -107,10 +107,7 @@ export type BookingType = (typeof bookingTypes)[number]
 /** `made`: payments by the time of their request. `opening`: the balance at the start of an hour that has bookings. */
 export const totalTypes = [...bookingTypes, 'made', 'opening'] as const
 
-/**
- * Totals per UTC hour, for the hours in `counted_hours`. An id of all zeros means no workspace or no payee. For `opening`,
- * `came_in_minor` is the balance.
- */
+/** Totals per UTC hour in `counted_hours`. An id of zeros: no workspace or payee. `opening`: `came_in_minor` is the balance. */
 export const hourTotals = pgTable(
   'hour_totals',
   {

@@ -95,10 +95,7 @@ export const oauthAuthorizations = pgTable(
   ],
 )
 
-/**
- * The OAuth part of a grant. To keep the row small, it has only the hash of the current refresh token. An older token is
- * recognised by the values from which it was derived.
- */
+/** The OAuth part of a grant, with only the current refresh token's hash. Older tokens are recognised by their derivation. */
 export const oauthGrants = pgTable(
   'oauth_grants',
   {

@@ -105,10 +105,7 @@ export const reconciliationDifferences = pgTable(
   ],
 )
 
-/**
- * A query to a provider for the balance of one of our accounts. The response shows some moment between query and arrival, so it
- * is compared with our books at the time of the query.
- */
+/** A query for one of our balances. Its answer is of some later moment, so our books are read at the time of the query. */
 export const balanceQueries = pgTable(
   'balance_queries',
   {

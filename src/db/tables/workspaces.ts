@@ -113,10 +113,7 @@ export const invitations = pgTable(
   ],
 )
 
-/**
- * Earlier time zones of a workspace, so that the days of past periods never change. Written by a trigger on `workspaces`;
- * append-only. The latest change is only in `workspaces`.
- */
+/** Earlier time zones, so that days of past periods never change. Append-only, by a trigger. The latest is in `workspaces`. */
 export const workspaceTimeZones = pgTable(
   'workspace_time_zones',
   { workspaceId: idOf(() => workspaces.id).notNull(), fromAt: instant().notNull(), timeZone: text().notNull() },
