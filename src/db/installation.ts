@@ -66,8 +66,7 @@ export const checkInstallation = (url: string, given: InstallationSettings): Pro
       'select ring, key_id as "keyId", check_value as "checkValue" from installation_keys order by created_at, key_id',
     )
     compareKeys(kept.rows, configured)
-    // Only current keys are recorded. After `rotate-keys` an older key may stay configured for a while: recording it again would
-    // make it required forever.
+    // After `rotate-keys` an older key may stay configured for a while: recording it again would make it required forever.
     const added = configured.filter(({ ring, isCurrent }) => isCurrent || !kept.rows.some((key) => key.ring === ring))
     for (const { ring, keyId, checkValue } of added)
       await client.query(

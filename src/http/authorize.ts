@@ -33,8 +33,7 @@ export const checkEligibility = (request: FastifyRequest, principal: Principal):
 /** Checks the route's declaration, except for frozen workspaces. Routes never depend on the kind of credential. */
 export const checkAuthority = (request: FastifyRequest, principal: Principal): void => {
   const { access, whileNotAdmitted } = request.routeOptions.config
-  // A session works only in its chosen workspace. If that workspace no longer admits the account, the session must choose another
-  // first. A grant is bound to its workspace.
+  // A session whose chosen workspace no longer admits the account must choose another. A grant is bound to its workspace.
   if (principal.grant === null && principal.memberStatus !== 'active' && access !== 'optional') {
     if (whileNotAdmitted) return
     const message = 'The current workspace of this session no longer admits this account: choose another one first.'

@@ -1,5 +1,4 @@
-// Facts that an approver must know before deciding: one value for the signed text and for all pages, notifications and tools. A
-// type without a text does not compile.
+// Facts that an approver must know: one value for the signed text, pages, notifications and tools. Each type must have a text.
 
 import words from '../../texts/facts.en.json' with { type: 'json' }
 import { displayAmount } from './money.ts'
