@@ -47,9 +47,9 @@ export const openDatabase = async (config: Config, logger: Logger): Promise<Runn
   try {
     const onContended: MigrateOptions['onContended'] = (contended) =>
       logger.warn(contended, 'a migration did not get its locks in time; it will be retried')
-    const onTurn = (holder: string) => logger.warn({ holder }, 'another process is migrating the database; waiting for it')
+    const onWait = (holder: string) => logger.warn({ holder }, 'another process is migrating the database; waiting for it')
     await untilReady<unknown>(() =>
-      config.MIGRATE === 'off' ? refuseUnmigrated(database) : migrate(database.directUrl, { onContended, onTurn }),
+      config.MIGRATE === 'off' ? refuseUnmigrated(database) : migrate(database.directUrl, { onContended, onWait }),
     )
     const behind = await untilReady(() => catchUpTransactionIds(database.directUrl))
     if (behind > 0n)

@@ -5,9 +5,9 @@ import { isFunction, type Node, namesIn, textOf, walk, within } from './syntax.t
 
 /** Files that compose SQL inside a function, with the parts that they use: never a request's values. */
 const composedSql: Readonly<Record<string, string>> = {
+  'db/apply-migration.ts': 'a constant, and the name of an index in a migration',
   'db/changes.ts': 'the table of payments or of batches',
   'db/check.ts': 'the text of a check, around which it counts',
-  'db/migrate.ts': 'a constant, and the name of an index in a migration',
   'db/prepare.ts': 'the type of a parameter, from a closed list, and a text that the module above declares',
   'db/prepare-write.ts': 'the table, columns and types that drizzle declares',
   'db/tables/columns.ts': 'the values of a closed list',

@@ -168,7 +168,7 @@ describe('a migration', () => {
     await connected(database.url, async (other) => {
       const { rows } = await other.query('select pg_backend_pid() as pid, pg_advisory_lock(7241990)')
       const told: string[] = []
-      await expect(migrate(database.url, { patienceMs: 0, onTurn: (holder) => told.push(holder) })).rejects.toThrow(
+      await expect(migrate(database.url, { patienceMs: 0, onWait: (holder) => told.push(holder) })).rejects.toThrow(
         `another process is migrating this database (process ${rows[0].pid} on the database server`,
       )
       expect(told).toEqual([expect.stringMatching(new RegExp(`^process ${rows[0].pid} .* since 20\\d\\d-`))])

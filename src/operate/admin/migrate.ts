@@ -20,7 +20,7 @@ const countAll = async (url: string): Promise<void> => {
   }
 }
 
-type OnDatabase = (url: string, patience: Pick<MigrateOptions, 'patienceMs' | 'onContended' | 'onTurn'>) => Promise<unknown>
+type OnDatabase = (url: string, patience: Pick<MigrateOptions, 'patienceMs' | 'onContended' | 'onWait'>) => Promise<unknown>
 
 /** Runs on an empty database or on a database of any release, so it opens none of the service's parts. */
 const onDatabase = async ({ options }: Arguments, work: OnDatabase): Promise<unknown> => {
@@ -30,7 +30,7 @@ const onDatabase = async ({ options }: Arguments, work: OnDatabase): Promise<unk
   try {
     return await work(database.url, {
       patienceMs: Number(minutes) * 60_000,
-      onTurn: (holder) => console.error(`another process is migrating this database (${holder}); waiting`),
+      onWait: (holder) => console.error(`another process is migrating this database (${holder}); waiting`),
       onContended: ({ migration, tries, holders }) =>
         console.error(
           `${migration}: its locks were not free within half a second (try ${tries}); waiting. Oldest transactions: ${holders.join('; ') || 'none'}`,
