@@ -19,7 +19,6 @@ export type RetryOptions = {
 
 class LocksNotFree extends Error {}
 
-/** A migration that does not get its locks within half a second is undone, and retried after a pause. */
 export const applyWithRetry = async (
   client: pg.Client,
   migration: Migration,
