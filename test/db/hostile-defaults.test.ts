@@ -102,9 +102,9 @@ describe('a database whose defaults are others', () => {
     const bare = await startPgbouncer(program, database.url, { prepared: false })
     const settings = settingsOf(7_000)
     const { pooler } = await probeServer(bouncer.url, settings)
-    expect(pooler?.otherwise).toEqual([])
+    expect(pooler?.differingSettings).toEqual([])
     const without = await probeServer(bare.url, settings)
-    expect(without.pooler?.otherwise).toEqual(
+    expect(without.pooler?.differingSettings).toEqual(
       expect.arrayContaining(['default_transaction_isolation', 'search_path', 'statement_timeout', 'timezone']),
     )
     expect(await payAll(database, { url: bouncer.url, ...(pooler && { pooler }) })).toMatchObject(whole)
