@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { migrationsFolder, readReleases } from '../src/db/migrations.ts'
-import { dividedTables } from '../src/db/tables/partitioned.ts'
+import { partitionedTables } from '../src/db/tables/partitioned.ts'
 import { changedMigrations } from './releases.ts'
 
 // Adds a migration for a change in src/db/tables: `--name verb_noun`. Refuses if a released migration (migrations/releases.json)
@@ -17,7 +17,7 @@ const drizzleKit = (name: string, ...options: string[]) =>
 
 /** Adds `PARTITION BY`, which drizzle lacks. A partitioned table's key is the id alone, so ids are unique in all partitions. */
 const divide = (schema: string): string =>
-  dividedTables.reduce(
+  partitionedTables.reduce(
     (text, table) => text.replace(new RegExp(`(CREATE TABLE "${table}" \\([^;]*?\\n\\));`), '$1 PARTITION BY RANGE ("id");'),
     schema,
   )

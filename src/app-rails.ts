@@ -63,18 +63,18 @@ const asksForNames = ({ NAME_LOOKUPS: named }: Pick<Config, 'NAME_LOOKUPS'>, rai
   named === undefined ? isEmulated : named.includes(rail)
 
 /** Connects either the real providers or the emulator. The adapters cannot tell the difference. */
-const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, registersItself: boolean): Rails => {
+const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, isEmulator: boolean): Rails => {
   const gates = Object.fromEntries(
     sendingRails.map((rail) => [rail, createGate({ clock, concurrency: config.RAIL_CONCURRENCY })]),
   ) as Record<SendingRail, RailGate>
   const payout: Partial<Record<RailName, PayoutRail>> = {}
   const accounts: Partial<Record<Provider, OrganisationAccount>> = {}
-  const deposits: Partial<Record<DepositRail, DepositAdapter & { registersItself: boolean }>> = {}
+  const deposits: Partial<Record<DepositRail, DepositAdapter & { isEmulator: boolean }>> = {}
   let collection: CollectionAdapter | null = null
   let numbers: Rails['numbers'] = {}
-  // The rails are built before the database connection, which provides `share` later.
-  let share: ShareToken | undefined
-  const shareToken: ShareToken = (asked) => (share ? share(asked) : asked.fetch())
+  // The rails are built before the database connection, which provides `sharing` later.
+  let sharing: ShareToken | undefined
+  const shareToken: ShareToken = (asked) => (sharing ? sharing(asked) : asked.fetch())
   for (const provider of providers) {
     const connected = connect(provider, optionsOf, { clock, shareToken })
     if (!connected) continue
@@ -83,8 +83,8 @@ const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, regist
     for (const rail of railNames) {
       const adapter = connected.payout[rail]
       if (!adapter) continue
-      const repeats = repeatsOf(config, rail, identity, registersItself)
-      const lookUp = asksForNames(config, rail, registersItself) ? adapter.lookUp : null
+      const repeats = repeatsOf(config, rail, identity, isEmulator)
+      const lookUp = asksForNames(config, rail, isEmulator) ? adapter.lookUp : null
       payout[rail] = {
         ...gatedPayout(adapter, gates[rail]),
         repeats,
@@ -97,14 +97,14 @@ const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, regist
     if (prompt) collection = gatedCollection(prompt, gates[collectionRail])
     for (const rail of depositRails) {
       const adapter = connected.deposits[rail]
-      if (adapter) deposits[rail] = { ...adapter, registersItself }
+      if (adapter) deposits[rail] = { ...adapter, isEmulator }
     }
     if (connected.account) accounts[provider] = connected.account
   }
-  const shareTokens: Rails['shareTokens'] = (given) => {
-    share = given
+  const setTokenSharing: Rails['setTokenSharing'] = (given) => {
+    sharing = given
   }
-  return { payout, collection, deposits, accounts, numbers, gates, shareTokens }
+  return { payout, collection, deposits, accounts, numbers, gates, setTokenSharing }
 }
 
 const isNamed = (config: Config, provider: Provider): boolean => config.RAILS?.includes(definitions[provider].setting) ?? false

@@ -17,11 +17,11 @@ import { createLossDetection } from './db/loss-detection.ts'
 import type { Pooler } from './db/pooler.ts'
 import { createReadiness } from './db/readiness.ts'
 import type { RecoveryPointFile } from './db/recovery-point.ts'
-import { createSendLogs } from './db/send-log-registry.ts'
+import { createSendLogRegistry } from './db/send-log-registry.ts'
 import { createReads, type Reads } from './db/standby.ts'
 import { eventsCommitted } from './events/append.ts'
 import { createFeed } from './events/feed.ts'
-import { type App, type Departure, mcpPath, type ProtectedResource, resourceUrl } from './http/app-type.ts'
+import { type App, mcpPath, type ProtectedResource, resourceUrl, type Shutdown } from './http/app-type.ts'
 import { registerAuthentication } from './http/authenticate.ts'
 import { registerAuthorization, registerCsrfGuard } from './http/authorize.ts'
 import { dashboardAssets, registerDashboard } from './http/dashboard.ts'
@@ -43,7 +43,7 @@ import type { Clock } from './lib/clock.ts'
 import type { SendLog } from './lib/send-log.ts'
 import { registerMcp } from './mcp/routes.ts'
 import { alertCommitted, createAlerts } from './modules/alerts.ts'
-import { withExisting } from './modules/existing.ts'
+import { addExistingRecords } from './modules/existing.ts'
 import { startWork, type WorkDeps } from './modules/jobs.ts'
 import { newestMails } from './modules/mail/send.ts'
 import { createBatchQueue } from './modules/payments/create/payment-batch.ts'
@@ -83,9 +83,9 @@ export type ServiceOptions = {
   document?: (http: App) => Promise<void>
 }
 
-type PartsOptions = ServiceOptions & { statementTimeoutMs?: number }
+type DepsOptions = ServiceOptions & { statementTimeoutMs?: number }
 
-const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?: Instruments): Deps => {
+const buildDeps = (options: DepsOptions, identity: IdentityParts, instruments?: Instruments): Deps => {
   const { config, databaseUrl, directUrl = databaseUrl, pooler, clock, logger, rails } = options
   if (!config.ENCRYPTION_KEYS || !config.TOKEN_SECRETS || !config.ORDER_KEY || !config.RECEIPT_KEYS)
     throw new Error('the keys must be made before the service is built')
@@ -109,8 +109,8 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
   const vault = createVault(config.ENCRYPTION_KEYS)
   const timeoutMs = config.OAUTH_METADATA_TIMEOUT_MS
   const servers = config.OAUTH_METADATA_DNS_SERVERS
-  const guards = { timeoutMs, resolve: createHostResolver({ clock, deadlineMs: timeoutMs, servers }) }
-  rails.shareTokens(createTokenSharing({ clock, db, logger, vault }))
+  const fetchLimits = { timeoutMs, resolve: createHostResolver({ clock, deadlineMs: timeoutMs, servers }) }
+  rails.setTokenSharing(createTokenSharing({ clock, db, logger, vault }))
   const parts: Omit<Deps, 'batchQueue' | 'paymentQueue' | 'refusals'> = {
     config,
     db,
@@ -123,7 +123,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
     receiptKeys: createReceiptKeys(config.RECEIPT_KEYS),
     derivations,
     lossDetection: createLossDetection(
-      { clock, db, logger, sendLogs: createSendLogs({ db, logger }, options.sendLog) },
+      { clock, db, logger, sendLogs: createSendLogRegistry({ db, logger }, options.sendLog) },
       options.sendLog,
     ),
     sends: options.sendLog,
@@ -132,8 +132,8 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
       logger.warn(failure, 'the chain did not confirm the signature of a contract wallet'),
     ),
     identityProviders: identity.providers,
-    clientDocuments: createGuardedFetch(guards),
-    push: createPush(config, { derivations, fetch: createGuardedFetch(guards), logger, vault }),
+    clientDocuments: createGuardedFetch(fetchLimits),
+    push: createPush(config, { derivations, fetch: createGuardedFetch(fetchLimits), logger, vault }),
     cursors: createCursors(derivations),
     feed,
     jobs: createJobs({ db, mode: config.JOBS, logger, onSwept: instruments?.sweeps }),
@@ -150,19 +150,19 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
 }
 
 /** For commands that run beside the service, without listeners or jobs. */
-export const createParts = (options: PartsOptions): Deps => buildDeps(options, createIdentityParts(options.config))
+export const createDeps = (options: DepsOptions): Deps => buildDeps(options, createIdentityParts(options.config))
 
 const buildHttp = async (
   deps: Deps,
   metrics: Metrics,
   identity: IdentityParts,
-  departure: Departure,
+  shutdown: Shutdown,
   { onRedis, document }: { onRedis: (up: boolean) => void; document: ServiceOptions['document'] },
 ): Promise<{ http: App; routes: readonly RouteEntry[] }> => {
   const { config } = deps
-  const http = await createHttp({ ...deps, departure })
+  const http = await createHttp({ ...deps, shutdown })
   metrics.watch(http)
-  registerErrors(http, (refusal, caller) => withExisting(deps.db, refusal, caller))
+  registerErrors(http, (refusal, caller) => addExistingRecords(deps.db, refusal, caller))
   registerRequestRecords(http, deps.requestLog.note)
   registerRequestSyntax(http)
   await document?.(http)
@@ -218,12 +218,12 @@ export const createService = async (options: ServiceOptions) => {
   const instruments = createInstruments(registry)
   const deps = buildDeps(options, identity, instruments)
   const metrics = createMetrics(deps, registry)
-  const departure = { hasBegun: false }
-  const { http, routes } = await buildHttp(deps, metrics, identity, departure, {
+  const shutdown = { hasBegun: false }
+  const { http, routes } = await buildHttp(deps, metrics, identity, shutdown, {
     onRedis: instruments.redis,
     document: options.document,
   })
-  const operator = await createOperator(deps, metrics, departure, options.sandbox)
+  const operator = await createOperator(deps, metrics, shutdown, options.sandbox)
   await http.ready()
   await operator.ready()
   return {
@@ -232,8 +232,8 @@ export const createService = async (options: ServiceOptions) => {
     operator,
     routes,
     /** Called before `stop`: readiness then fails, and every response closes its connection. */
-    depart: () => {
-      departure.hasBegun = true
+    beginShutdown: () => {
+      shutdown.hasBegun = true
     },
     start: async () => {
       await registerSigningKeys(deps.db, deps.receiptKeys)

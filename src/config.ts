@@ -262,7 +262,7 @@ const serversOf = (url: string): string[] =>
   url.startsWith('redis') ? [new URL(url).hostname] : [parseDatabaseAddress(url).host ?? []].flat()
 
 /** A host name without a dot is a container on the same network as this service. */
-const isElsewhere = (server: string): boolean =>
+const isOtherMachine = (server: string): boolean =>
   server !== '' && !isLoopbackUrl(`http://${server}`) && (server.includes('.') || server.includes(':'))
 
 const isEncrypted = (url: string): boolean =>
@@ -277,7 +277,7 @@ function* unfitForProduction(env: Environment): Generator<string> {
     const url = env[name]
     if (url !== undefined && wellKnown.has(decodedPart(new URL(url).password) ?? ''))
       yield `${name} has a well-known password: choose another (POSTGRES_PASSWORD in Compose)`
-    const server = url !== undefined && !isEncrypted(url) ? serversOf(url).find(isElsewhere) : undefined
+    const server = url !== undefined && !isEncrypted(url) ? serversOf(url).find(isOtherMachine) : undefined
     if (server !== undefined)
       yield `${name} must be encrypted in production, because ${server} is another machine: ${name === 'REDIS_URL' ? 'use rediss://' : 'add ?sslmode=verify-full'}`
   }

@@ -24,14 +24,14 @@ const say = (text: string) => process.stdout.write(`${text}\n`)
 process.stdout.on('error', () => undefined)
 
 const signals = handleSignals(isWorker ? () => undefined : say)
-const parts = new AsyncDisposableStack()
+const cleanups = new AsyncDisposableStack()
 
 /** Built before the service. A worker receives these parts from the first process through environment variables. */
-type Ground = { config: Config; logger: Logger; database: RunningDatabase; keys: Keys; rails: RunningRails }
+type Prepared = { config: Config; logger: Logger; database: RunningDatabase; keys: Keys; rails: RunningRails }
 
 const clock = createMovableClock()
 
-const prepare = async (readyFile: string | undefined): Promise<Ground> => {
+const prepare = async (readyFile: string | undefined): Promise<Prepared> => {
   const variables = readEnvironment()
   // The first process has already opened the ports of a worker.
   const config = isWorker ? loadConfig(variables) : await loadConfigWithPorts(variables)
@@ -45,10 +45,10 @@ const prepare = async (readyFile: string | undefined): Promise<Ground> => {
   process.on('unhandledRejection', crash)
 
   const database = await openDatabase(config, logger)
-  parts.defer(database.stop)
+  cleanups.defer(database.stop)
   const keys = await findKeys(config)
   const rails = await openRails(config, clock, logger)
-  parts.defer(rails.stop)
+  cleanups.defer(rails.stop)
   return { config, logger, database, keys, rails }
 }
 
@@ -58,16 +58,16 @@ const openAccount = async (config: Config) => {
 }
 
 /** Starts tracing before the service is built, so that every request is traced. */
-const trace = async (endpoint: string, logger: Logger): Promise<void> => {
+const traceRequests = async (endpoint: string, logger: Logger): Promise<void> => {
   const { startTracing } = await import('./process/tracing.ts')
-  parts.defer(startTracing({ endpoint, serviceName: 'payments-service', logger }).stop)
+  cleanups.defer(startTracing({ endpoint, serviceName: 'payments-service', logger }).stop)
 }
 
 /** Keeps serving until load balancers have noticed that this process is leaving. */
-type Leave = () => Promise<void>
+type StopServing = () => Promise<void>
 
-const serve = async ({ config, logger, database, keys, rails: { rails, sandbox } }: Ground): Promise<Leave> => {
-  if (config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined) await trace(config.OTEL_EXPORTER_OTLP_ENDPOINT, logger)
+const serve = async ({ config, logger, database, keys, rails: { rails, sandbox } }: Prepared): Promise<StopServing> => {
+  if (config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined) await traceRequests(config.OTEL_EXPORTER_OTLP_ENDPOINT, logger)
   const { createService } = await import('./app.ts')
   const { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } = keys.settings
   const rings = { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY }
@@ -77,7 +77,7 @@ const serve = async ({ config, logger, database, keys, rails: { rails, sandbox }
     hasFees: Object.keys(config.FEES).length > 0,
   })
   const sendLog = await openSendLog(config.DATA_DIR, installation, { clock, logger })
-  if (sendLog) parts.defer(async () => sendLog.close())
+  if (sendLog) cleanups.defer(async () => sendLog.close())
   const service = await createService({
     config: { ...config, ...keys.settings },
     databaseUrl: database.url,
@@ -89,18 +89,21 @@ const serve = async ({ config, logger, database, keys, rails: { rails, sandbox }
     sandbox: sandbox ? { ...sandbox, openAccount: () => openAccount(config) } : undefined,
     sendLog,
   })
-  parts.defer(service.stop)
+  cleanups.defer(service.stop)
   await service.start()
   await listen(service.operator, operatorListener(config))
   await listen(service.http, publicListener(config))
   return async () => {
-    service.depart()
+    service.beginShutdown()
     await wait(config.shutdownDelayMs)
   }
 }
 
 /** Starts the worker processes, which finish their own requests at shutdown. */
-const keep = async (count: number, { config, logger, database, rails: { sandbox } }: Ground): Promise<Leave> => {
+const serveByWorkers = async (
+  count: number,
+  { config, logger, database, rails: { sandbox } }: Prepared,
+): Promise<StopServing> => {
   const stop = await startWorkers(
     count,
     {
@@ -111,26 +114,26 @@ const keep = async (count: number, { config, logger, database, rails: { sandbox 
     },
     logger,
   )
-  parts.defer(stop)
+  cleanups.defer(stop)
   return async () => undefined
 }
 
 const start = async () => {
   if (isWorker) endWithFirst(signals.begin)
   const { processes: count, readyFile } = startOptions(isWorker ? [] : process.argv.slice(2))
-  const ground = await prepare(readyFile)
-  const leave = await (count === 1 ? serve(ground) : keep(count, ground))
+  const prepared = await prepare(readyFile)
+  const stopServing = await (count === 1 ? serve(prepared) : serveByWorkers(count, prepared))
   signals.closeWith(async () => {
-    await leave()
-    await parts.disposeAsync()
-  }, ground.config.shutdownDelayMs)
+    await stopServing()
+    await cleanups.disposeAsync()
+  }, prepared.config.shutdownDelayMs)
   // The sandbox resumes only now, because a callback sent before the service listens would be lost.
-  ground.rails.sandbox?.resume()
+  prepared.rails.sandbox?.resume()
   if (isWorker) {
     reportReady()
     return
   }
-  const { config, database, keys, rails } = ground
+  const { config, database, keys, rails } = prepared
   if (readyFile !== undefined) await writeReadyFile(readyFile, config, await openAccount(config))
   say(
     summarize({
@@ -151,6 +154,6 @@ start().catch(async (error: unknown) => {
       ? `${error.message}\n`
       : `The service did not start because of an internal error:\n${JSON.stringify(describeError(error), null, 2)}\n`,
   )
-  await parts.disposeAsync().catch(() => undefined)
+  await cleanups.disposeAsync().catch(() => undefined)
   process.exit(1)
 })

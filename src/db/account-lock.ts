@@ -5,11 +5,11 @@ import { statement, type Tx } from './client.ts'
 /** `exclusive`: accounts whose money, limits or status change. `shared`: callers' accounts that move other accounts' money. */
 export type AccountLocks = { exclusive: readonly Uuid[]; shared?: readonly Uuid[] }
 
-const take = statement('locks.accounts')`
+const lockKeys = statement('locks.accounts')`
   select case when exclusive then pg_advisory_xact_lock(key) else pg_advisory_xact_lock_shared(key) end,
      pg_current_xact_id_if_assigned() is not null as late
    from unnest($1::bigint[], $2::boolean[]) as wanted(key, exclusive)`
-const tryTake = statement('locks.try_accounts')`
+const tryLockKeys = statement('locks.try_accounts')`
   select account, case when exclusive then pg_try_advisory_xact_lock(key) else pg_try_advisory_xact_lock_shared(key) end as taken
    from unnest($1::uuid[], $2::bigint[], $3::boolean[]) as wanted(account, key, exclusive)`
 
@@ -24,11 +24,11 @@ export const recordLocked = (tx: Tx, accounts: readonly Uuid[]): void => {
 type LockRequest = { account: Uuid; key: bigint; exclusive: boolean }
 
 /** Sorted, so that two transactions that lock the same accounts cannot deadlock. */
-const missing = (tx: Tx, { exclusive, shared = [] }: AccountLocks): LockRequest[] => {
-  const whole = new Set(exclusive)
+const notYetLocked = (tx: Tx, { exclusive, shared = [] }: AccountLocks): LockRequest[] => {
+  const exclusiveAccounts = new Set(exclusive)
   const accounts = [...new Set([...exclusive, ...shared])]
   return accounts
-    .map((account) => ({ account, key: keyOf(account), exclusive: whole.has(account) }))
+    .map((account) => ({ account, key: keyOf(account), exclusive: exclusiveAccounts.has(account) }))
     .filter(({ account, exclusive: needed }) => {
       const mode = tx.accountLocks.get(account)
       return mode === undefined || (needed && mode === 'shared')
@@ -36,14 +36,15 @@ const missing = (tx: Tx, { exclusive, shared = [] }: AccountLocks): LockRequest[
     .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
 }
 
-const note = (tx: Tx, { account, exclusive }: LockRequest): void =>
+const rememberLock = (tx: Tx, { account, exclusive }: LockRequest): void =>
   void tx.accountLocks.set(account, exclusive ? 'exclusive' : 'shared')
 
+/** Returns whether the transaction has already written. */
 const lock = async (tx: Tx, locks: AccountLocks): Promise<boolean> => {
-  const needed = missing(tx, locks)
+  const needed = notYetLocked(tx, locks)
   if (needed.length === 0) return false
-  for (const one of needed) note(tx, one)
-  const rows = await tx.query<{ late: boolean }>(take, fieldsOf(needed, 'key', 'exclusive'))
+  for (const one of needed) rememberLock(tx, one)
+  const rows = await tx.query<{ late: boolean }>(lockKeys, fieldsOf(needed, 'key', 'exclusive'))
   return rows.some(({ late }) => late)
 }
 
@@ -66,11 +67,11 @@ export const lockGroup = async (tx: Tx, locks: AccountLocks, wait: boolean): Pro
     await lockAccounts(tx, locks)
     return new Set()
   }
-  const needed = missing(tx, locks)
-  const rows = await tx.query<{ account: Uuid; taken: boolean }>(tryTake, fieldsOf(needed, 'account', 'key', 'exclusive'))
-  const held = new Set(rows.filter(({ taken }) => !taken).map(({ account }) => account))
-  for (const lock of needed) if (!held.has(lock.account)) note(tx, lock)
-  return held
+  const needed = notYetLocked(tx, locks)
+  const rows = await tx.query<{ account: Uuid; taken: boolean }>(tryLockKeys, fieldsOf(needed, 'account', 'key', 'exclusive'))
+  const lockedElsewhere = new Set(rows.filter(({ taken }) => !taken).map(({ account }) => account))
+  for (const request of needed) if (!lockedElsewhere.has(request.account)) rememberLock(tx, request)
+  return lockedElsewhere
 }
 
 export const holdsLock = (tx: Tx, account: Uuid): boolean => tx.accountLocks.get(account) === 'exclusive'

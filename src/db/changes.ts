@@ -3,7 +3,7 @@ import { firstId, type Uuid } from '../lib/ids.ts'
 import { only } from '../lib/lists.ts'
 import type { Db } from './client.ts'
 import { ownedBy, type Selected } from './list-queries.ts'
-import { type Places, prepareText } from './prepare.ts'
+import { type Placeholders, prepareText } from './prepare.ts'
 
 // Lists rows in the order of their changes. A trigger sets `changed` to the writing transaction, even for the previous release.
 
@@ -28,7 +28,7 @@ export const changeValues = ({ position, ...rest }: ChangesRequest) => ({ ...res
 export const inOrderOfChange = <Query>(
   query: Selected<Query>,
   { workspaceId, changed, id, updatedAt }: Record<'workspaceId' | 'changed' | 'id' | 'updatedAt', AnyColumn>,
-  param: Places<typeof changeParameters> & { workspaceId: SQL },
+  param: Placeholders<typeof changeParameters> & { workspaceId: SQL },
   condition?: SQL,
 ): Query =>
   query

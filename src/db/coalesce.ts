@@ -8,14 +8,14 @@ export type CoalesceOptions<Key, Value> = {
   until?: 'turn' | 'flush'
 }
 
-let due: (() => void)[] = []
+let queuedSends: (() => void)[] = []
 
 /** Sends all queries of one event-loop turn with a single system call. */
 const atEndOfTurn = (send: () => void): void => {
-  if (due.push(send) > 1) return
+  if (queuedSends.push(send) > 1) return
   setImmediate(() => {
-    const sends = due
-    due = []
+    const sends = queuedSends
+    queuedSends = []
     for (const each of sends) each()
   })
 }

@@ -6,9 +6,9 @@ import { connectionLost, type Database, emit, statement } from './client.ts'
 import { translateDatabaseError } from './errors.ts'
 import type { Pooler } from './pooler.ts'
 import { createRecoveryPoint } from './recovery-point.ts'
-import { addressed, settingsOf } from './settings.ts'
+import { corkUntilTick, queryBy, runBy, sendBy, type WithConnection } from './send-statement.ts'
+import { connectionConfig, settingsOf } from './settings.ts'
 import { createTransactions } from './transaction.ts'
-import { corkUntilTick, queryBy, runBy, sendBy, type Use } from './send-statement.ts'
 
 const { builtins } = pg.types
 const bigintArray = 1016
@@ -48,7 +48,7 @@ const searchSettings = statement('search.settings')`
 const longestAnswerMs = 5_000
 
 /** A connection that requests share for reads. After a loss, reads in progress fail with 503. Two for lookups were not faster. */
-const openShared = (connection: pg.ClientConfig, lost: (error: Error) => void) => {
+const openShared = (connection: pg.ClientConfig, onLost: (error: Error) => void) => {
   const answerTimeoutMs = Math.min(longestAnswerMs, connection.query_timeout ?? longestAnswerMs)
   let current: Promise<pg.Client> | undefined
   let closed = false
@@ -60,18 +60,18 @@ const openShared = (connection: pg.ClientConfig, lost: (error: Error) => void) =
       connectionTimeoutMillis: answerTimeoutMs,
     })
     const opened = client.connect().then(() => client)
-    const forget = () => {
+    const discard = () => {
       if (current === opened) current = undefined
     }
     current = opened
     client.on('error', (error) => {
-      forget()
-      lost(error)
+      discard()
+      onLost(error)
       // A socket that reported an error may still be open.
       client.end().catch(() => undefined)
     })
-    client.once('end', forget)
-    opened.catch(forget)
+    client.once('end', discard)
+    opened.catch(discard)
     return opened
   }
   return {
@@ -94,7 +94,9 @@ const openShared = (connection: pg.ClientConfig, lost: (error: Error) => void) =
 export const connect = (options: DatabaseOptions): Database => {
   const keepsStatements = options.pooler?.keepsStatements ?? true
   const connection: pg.ClientConfig = {
-    ...(options.pooler ? { connectionString: options.url } : addressed(options.url, settingsOf(options.statementTimeoutMs))),
+    ...(options.pooler
+      ? { connectionString: options.url }
+      : connectionConfig(options.url, settingsOf(options.statementTimeoutMs))),
     types,
     application_name: 'payments-service',
     connectionTimeoutMillis: options.statementTimeoutMs,
@@ -111,14 +113,14 @@ export const connect = (options: DatabaseOptions): Database => {
   const signals = new EventEmitter()
   // A server that shuts down causes errors on connections that are still open.
   let closing = false
-  const lost = (message: string) => (error: Error) => {
+  const onLost = (message: string) => (error: Error) => {
     emit({ signals }, connectionLost, null)
     if (!closing) options.logger.warn({ error: error.message }, message)
   }
-  pool.on('error', lost('an idle database connection was lost'))
+  pool.on('error', onLost('an idle database connection was lost'))
   // Without this listener, a backend that dies inside a transaction crashes the process.
-  pool.on('connect', (client) => client.on('error', lost('a database connection was lost')))
-  const pooled: Use = async (send) => {
+  pool.on('connect', (client) => client.on('error', onLost('a database connection was lost')))
+  const pooled: WithConnection = async (send) => {
     const client = await checkOut()
     let isBroken = true
     try {
@@ -130,9 +132,9 @@ export const connect = (options: DatabaseOptions): Database => {
     }
   }
 
-  const lookups = openShared(connection, lost('the connection for lookups was lost'))
+  const lookups = openShared(connection, onLost('the connection for lookups was lost'))
   // A page takes Postgres ten times as long as a lookup, so on a shared connection credential lookups would wait for pages.
-  const pages = openShared(connection, lost('the connection for pages was lost'))
+  const pages = openShared(connection, onLost('the connection for pages was lost'))
 
   const recoveryPoint = createRecoveryPoint(options.clock)
   const transaction = createTransactions({
@@ -145,13 +147,17 @@ export const connect = (options: DatabaseOptions): Database => {
     signals,
   })
 
-  const outside = (use: Use) =>
+  const outsideTransactions = (use: WithConnection) =>
     sendBy(keepsStatements, (send) =>
       use(send).catch((error: unknown) => {
         throw translateDatabaseError(error)
       }),
     )
-  const senders = { record: outside(lookups.use), page: outside(pages.use), pool: outside(pooled) }
+  const senders = {
+    record: outsideTransactions(lookups.use),
+    page: outsideTransactions(pages.use),
+    pool: outsideTransactions(pooled),
+  }
 
   return {
     pool,

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import { connectionLost, type Database, type Db, emit, onSignal, signal } from './client.ts'
 import { describeError } from './errors.ts'
 import type { RecoveryPoint, RecoveryPointFile, ServerPosition } from './recovery-point.ts'
-import { createSendLogs, type SendLogs } from './send-log-registry.ts'
+import { createSendLogRegistry, type SendLogRegistry } from './send-log-registry.ts'
 import { statement } from './statement.ts'
 
 /** Identifies the current server. A promoted standby has another timeline, and a restored server another start time. */
@@ -52,7 +52,7 @@ const findMissing = async (db: Db, recoveryPoint: RecoveryPoint): Promise<string
 
 type ServerState = { now: Date; lost: boolean; held: string[]; server: string | null; system: string; position: string | null }
 
-type LossDetectionDeps = { clock: Clock; db: Database; logger: Logger; sendLogs?: SendLogs }
+type LossDetectionDeps = { clock: Clock; db: Database; logger: Logger; sendLogs?: SendLogRegistry }
 
 /** Why the service paused rails. `unknown_sender`: an unregistered process has payments in progress. */
 export type LossCause = 'lost_writes' | 'unknown_sender'
@@ -63,7 +63,7 @@ type Declare = (cause: LossCause) => Promise<void>
  * are sent only once the server has this process's newest commits, orders and seal, and its WAL is not behind.
  */
 export const createLossDetection = (
-  { clock, db, logger, sendLogs = createSendLogs({ db, logger }) }: LossDetectionDeps,
+  { clock, db, logger, sendLogs = createSendLogRegistry({ db, logger }) }: LossDetectionDeps,
   file?: RecoveryPointFile,
 ) => {
   const { recoveryPoint } = db

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { StartupError } from '../lib/errors.ts'
 import { applyWithRetry, defaultPatienceMs, type RetryOptions } from './apply-migration.ts'
 import { type Migration, migrationsFolder, readMigrations, readReleases } from './migrations.ts'
-import { addressed } from './settings.ts'
+import { connectionConfig } from './settings.ts'
 import { withClient } from './start.ts'
 
 // Advisory lock, under a number that no other lock uses. Processes that start together take turns to apply migrations.
@@ -28,7 +28,7 @@ export type MigrateOptions = RetryOptions & {
  */
 export const migrate = async (url: string, options: MigrateOptions = {}): Promise<string[]> => {
   const expected = upTo(readMigrations(options.folder), options.last)
-  return withClient({ ...addressed(url), application_name: 'migrate' }, async (client) => {
+  return withClient({ ...connectionConfig(url), application_name: 'migrate' }, async (client) => {
     await acquireMigrationLock(client, options)
     const pending = await pendingOf(client, expected, options)
     // A role that cannot create schemas must still be able to find that no migration is pending.

@@ -1,8 +1,8 @@
 import { type Db, statement } from './client.ts'
-import type { dividedTables } from './tables/partitioned.ts'
+import type { partitionedTables } from './tables/partitioned.ts'
 
 /** `unit`: length of a partition. A query without a time condition opens all partitions, at 0.05 ms each. */
-export type Divided = { table: (typeof dividedTables)[number]; unit: 'week' | 'month' }
+export type Partitioning = { table: (typeof partitionedTables)[number]; unit: 'week' | 'month' }
 
 const create = statement('periods.create')`select create_periods($1, $2, now() + $3::interval) as created`
 const drop = statement('periods.drop')`select drop_periods($1, now() - make_interval(days => $2), $3) as period`
@@ -11,10 +11,10 @@ const drop = statement('periods.drop')`select drop_periods($1, now() - make_inte
 const ahead = { week: '10 days', month: '35 days' } as const
 
 /** Creates partitions for the current and next period, by the database's clock. */
-export const createPeriods = async (db: Db, divided: readonly Divided[]): Promise<void> => {
-  for (const { table, unit } of divided) await db.query(create, [table, unit, ahead[unit]])
+export const createPartitions = async (db: Db, partitionings: readonly Partitioning[]): Promise<void> => {
+  for (const { table, unit } of partitionings) await db.query(create, [table, unit, ahead[unit]])
 }
 
 /** Drops partitions that ended more than `days` ago, or detaches them for archiving. Returns their names. */
-export const dropPeriods = async (db: Db, table: Divided['table'], days: number, detach: boolean): Promise<string[]> =>
+export const dropPartitions = async (db: Db, table: Partitioning['table'], days: number, detach: boolean): Promise<string[]> =>
   (await db.query<{ period: string }>(drop, [table, days, detach])).map(({ period }) => period)

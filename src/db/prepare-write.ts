@@ -5,7 +5,7 @@ import type { PgColumn, PgDatabase, PgTable } from 'drizzle-orm/pg-core'
 import { only } from '../lib/lists.ts'
 import type { Db, Tx } from './client.ts'
 import { columnsOf } from './columns.ts'
-import { type Complete, declareForms, type Parameters, type Places, type Prepared, type Values } from './prepare.ts'
+import { type CompleteQuery, declareVariants, type Parameters, type Placeholders, type Prepared, type Values } from './prepare.ts'
 import { nameStatement, type Statement } from './statement.ts'
 
 type Writer = Pick<PgDatabase<NodePgQueryResultHKT>, 'insert' | 'update' | 'delete'>
@@ -13,15 +13,15 @@ type Writer = Pick<PgDatabase<NodePgQueryResultHKT>, 'insert' | 'update' | 'dele
 const orm: Writer = drizzle.mock({ casing: 'snake_case' })
 const casing = new CasingCache('snake_case')
 
-type Written = Complete & { readonly _: { readonly returning: unknown } }
+type Written = CompleteQuery & { readonly _: { readonly returning: unknown } }
 type RowOf<B extends Written> = B['_']['returning'] extends undefined ? never : B['_']['returning']
 
 /** Declares a conditional update or delete, which returns the affected rows. */
 export const prepareWrite = <const P extends Parameters, B extends Written>(
   name: string,
   parameters: P,
-  build: (orm: Writer, param: Places<P>) => B,
-): Prepared<Values<P>, RowOf<B>> => declareForms(name, 'pool', parameters, (at) => build(orm, at))
+  build: (orm: Writer, param: Placeholders<P>) => B,
+): Prepared<Values<P>, RowOf<B>> => declareVariants(name, 'pool', parameters, (param) => build(orm, param))
 
 // Each column is one array parameter, so that one statement writes any number of rows.
 
@@ -29,7 +29,7 @@ type Row = Readonly<Record<string, unknown>>
 type Columns = readonly (readonly [key: string, column: PgColumn])[]
 
 /** A value as the driver sends it, such as serialised JSON or packed bytes. */
-export class Sent {
+export class DriverValue {
   readonly value: string | Buffer | null
   constructor(value: string | Buffer | null) {
     this.value = value
@@ -37,29 +37,29 @@ export class Sent {
 }
 
 export type RowToInsert<T extends PgTable> = {
-  readonly [Name in keyof InferInsertModel<T>]: InferInsertModel<T>[Name] | Sent
+  readonly [Name in keyof InferInsertModel<T>]: InferInsertModel<T>[Name] | DriverValue
 }
 type Name<T extends PgTable> = keyof InferInsertModel<T> & string
 /** A row's id and the columns to write. Its other columns are unchanged. */
-type Changed<T extends PgTable, Column extends Name<T>> = Required<Pick<RowToInsert<T>, Column | ('id' & Name<T>)>>
+type RowChange<T extends PgTable, Column extends Name<T>> = Required<Pick<RowToInsert<T>, Column | ('id' & Name<T>)>>
 
 const nameOf = (column: PgColumn): string => `"${casing.getColumnCasing(column)}"`
 const isList = (column: PgColumn): boolean => column.getSQLType().endsWith(']')
 
-const sentValue = (value: unknown, column: PgColumn): unknown => {
-  if (value instanceof Sent) return value.value
+const driverValueOf = (value: unknown, column: PgColumn): unknown => {
+  if (value instanceof DriverValue) return value.value
   return value === null || value === undefined ? null : column.mapToDriverValue(value)
 }
 
 /** Written by hand, because the driver escapes and joins elements one by one: a third of the time of a large insert. */
-const element = (value: unknown): string => {
+const arrayElement = (value: unknown): string => {
   if (value === null) return 'NULL'
   if (Buffer.isBuffer(value)) return `\\\\x${value.toString('hex')}`
   const text = String(value)
   return `"${/["\\]/.test(text) ? text.replaceAll(/["\\]/g, '\\$&') : text}"`
 }
 
-const rowsOf = (columns: Columns) => {
+const unnestRows = (columns: Columns) => {
   const names = columns.map(([, column]) => nameOf(column))
   // unnest flattens nested arrays, so each inner array is sent as text.
   const lists = columns.map(([, column], index) => `unnest($${index + 1}::${isList(column) ? 'text' : column.getSQLType()}[])`)
@@ -68,12 +68,12 @@ const rowsOf = (columns: Columns) => {
     typed: columns.map(([, column]) => `x.${nameOf(column)}${isList(column) ? `::${column.getSQLType()}` : ''}`),
     from: `rows from (${lists.join(', ')}) as x(${names.join(', ')})`,
     send: (rows: readonly Row[]) =>
-      columns.map(([key, column]) => `{${rows.map((row) => element(sentValue(row[key], column))).join(',')}}`),
+      columns.map(([key, column]) => `{${rows.map((row) => arrayElement(driverValueOf(row[key], column))).join(',')}}`),
   }
 }
 
-const columnsIn = (table: PgTable, isThere: (key: string) => boolean): Columns =>
-  Object.entries(getTableColumns(table)).filter(([key]) => isThere(key))
+const columnsIn = (table: PgTable, includes: (key: string) => boolean): Columns =>
+  Object.entries(getTableColumns(table)).filter(([key]) => includes(key))
 
 /** Null for every nullable column, as a base for the values of a new row. No column of such a table has a default besides. */
 export const nullsOf = <T extends PgTable, R = InferSelectModel<T>>(table: T) =>
@@ -98,18 +98,21 @@ export const insertRows = async <T extends PgTable, Returned extends object = ne
   { query }: Pick<Db, 'query'>,
   table: T,
   rows: readonly RowToInsert<T>[],
-  end = '',
+  suffix = '',
 ): Promise<Returned[]> => {
   if (rows.length === 0) return []
   const columns = columnsIn(table, (key) => rows.some((row) => (row as Row)[key] !== undefined))
-  const insert = writeOf(table, `${columns.map(([key]) => key).join('-')} ${end}`, () => {
-    const { names, typed, from, send } = rowsOf(columns)
-    const text = `insert into "${getTableName(table)}" as t (${names.join(', ')}) select ${typed.join(', ')} from ${from} ${end}`
+  const insert = writeOf(table, `${columns.map(([key]) => key).join('-')} ${suffix}`, () => {
+    const { names, typed, from, send } = unnestRows(columns)
+    const text = `insert into "${getTableName(table)}" as t (${names.join(', ')}) select ${typed.join(', ')} from ${from} ${suffix}`
     const missing = columnsIn(table, (key) => !columns.some(([given]) => given === key))
       // The database always sets the transaction id itself.
       .filter(([, column]) => column.getSQLType() !== 'xid8')
       .map(([key]) => `-${key}`)
-    return { query: nameStatement(`${getTableName(table)}.insert${missing.join('')}${end && ` ${end}`}`, text, 'pool'), send }
+    return {
+      query: nameStatement(`${getTableName(table)}.insert${missing.join('')}${suffix && ` ${suffix}`}`, text, 'pool'),
+      send,
+    }
   })
   return query<Returned>(insert.query, insert.send(rows as readonly Row[]))
 }
@@ -146,12 +149,12 @@ export const updateRows = async <T extends PgTable & { id: PgColumn }, const Col
   tx: Tx,
   table: T,
   names: readonly Column[],
-  rows: readonly Changed<T, Column>[],
+  rows: readonly RowChange<T, Column>[],
 ): Promise<void> => {
   if (rows.length === 0) return
   const update = writeOf(table, names.join('-'), () => {
     const columns = columnsIn(table, (key) => names.some((name) => name === key))
-    const { names: columnNames, typed, from, send } = rowsOf([['id', table.id], ...columns])
+    const { names: columnNames, typed, from, send } = unnestRows([['id', table.id], ...columns])
     const set = columnNames.flatMap((column, index) => (index === 0 ? [] : `${column} = ${typed[index]}`)).join(', ')
     const text = `update "${getTableName(table)}" as t set ${set} from ${from} where t.id = x.id`
     return { query: nameStatement(`${getTableName(table)}.update-${names.join('-')}`, text, 'pool'), send }
@@ -169,6 +172,6 @@ export const updateRow = <T extends PgTable & { id: PgColumn }, R extends { read
   if ('id' in changes) throw new Error('a change has the changed columns alone, not a whole row')
   const columns = columnsIn(table, (key) => (changes as Row)[key] !== undefined).map(([key]) => key) as Name<T>[]
   const written = Object.fromEntries(columns.map((key) => [key, changes[key]]))
-  tx.defer(updateRows(tx, table, columns, [{ ...written, id: row.id } as Changed<T, Name<T>>]))
+  tx.defer(updateRows(tx, table, columns, [{ ...written, id: row.id } as RowChange<T, Name<T>>]))
   return { ...row, ...written }
 }

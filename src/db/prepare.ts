@@ -50,22 +50,22 @@ export type Values<P extends Parameters> = {
   [Name in keyof P as P[Name] extends Optional ? never : Name]: ValueOf<P[Name]>
 } & { [Name in keyof P as P[Name] extends Optional ? Name : never]?: ValueOf<P[Name]> }
 
-export type Places<P extends Parameters> = {
+export type Placeholders<P extends Parameters> = {
   [Name in keyof P]: P[Name] extends 'rows' ? Placeholder : P[Name] extends Optional ? SQL | undefined : SQL
 }
 
 /** A drizzle query builder with a complete query. */
-export type Complete = { toSQL: () => { sql: string; params: unknown[] } }
-export type Select = Complete & { readonly _: { readonly result: readonly unknown[] } }
+export type CompleteQuery = { toSQL: () => { sql: string; params: unknown[] } }
+export type Select = CompleteQuery & { readonly _: { readonly result: readonly unknown[] } }
 
 /** Fields of a query's rows. For a write with `returning`, drizzle exposes them only in its configuration. */
-const fieldsOf = (built: Complete): object => {
+const fieldsOf = (built: CompleteQuery): object => {
   const select = Reflect.get(built, '_') as { selectedFields?: object } | undefined
   const write = Reflect.get(built, 'config') as { returningFields?: object }
   return select?.selectedFields ?? write.returningFields ?? {}
 }
 
-export type Form<V, Row> = {
+export type Variant<V, Row> = {
   statement: Statement | string
   /** Maximum number of value sets per query. */
   maxSets: number
@@ -80,20 +80,20 @@ export type Prepared<V, Row> = {
   readonly connection: Connection
   /** `outside`: requests of one event-loop turn share a query. `in_tx`: requests of one flush also share one in a transaction. */
   readonly coalesces: 'outside' | 'in_tx' | null
-  /** `coalesced`: the form that serves several sets of values at once. */
-  form: (values: V, coalesced: boolean) => Form<V, Row>
+  /** `coalesced`: the variant that serves several sets of values at once. */
+  variant: (values: V, coalesced: boolean) => Variant<V, Row>
 }
 export type RowOf<Q> = Q extends Prepared<infer _, infer Row> ? Row : never
 
-/** Each form is a prepared statement on every connection, and callers can combine filters freely, so the number is limited. */
-const maxForms = 32
+/** Each variant is a prepared statement on every connection, and callers can combine filters freely, so the number is limited. */
+const maxVariants = 32
 
 const builder = new QueryBuilder({ casing: 'snake_case' })
 
 const typeOf = (kind: Parameters[string] = 'text'): string => (kind === 'rows' ? 'int' : kind.replace(/\?$|\|null$/, ''))
 
 /** Documents are sent as text, and so are arrays within arrays, because Postgres arrays must be rectangular. */
-const sentAs = (type: string, value: unknown, inList: boolean): unknown => {
+const parameterValue = (type: string, value: unknown, inList: boolean): unknown => {
   if (value === null || value === undefined) return null
   if (type === 'jsonb') return JSON.stringify(value)
   return inList && Array.isArray(value) ? makePgArray(value) : value
@@ -123,11 +123,11 @@ const forEachKey = (types: Readonly<Record<string, string>>, text: string): stri
 }
 
 /** `build` receives a placeholder for each value. */
-export const declareForms = <P extends Parameters, Row>(
+export const declareVariants = <P extends Parameters, Row>(
   name: string,
   mode: ConnectionMode,
   parameters: P,
-  build: (at: Places<P>) => Complete,
+  build: (param: Placeholders<P>) => CompleteQuery,
 ): Prepared<Values<P>, Row> => {
   type V = Values<P>
   const coalesces = mode === 'coalesced' ? 'outside' : null
@@ -135,63 +135,63 @@ export const declareForms = <P extends Parameters, Row>(
   const optional = Object.keys(parameters).filter((parameter) => parameters[parameter]?.endsWith('?'))
   const partOf = (values: V, parameter: string): unknown => (values as Record<string, unknown>)[parameter]
   const isGiven = (value: unknown) => value !== undefined && value !== null && value !== false
-  const forms = new Map<string, Form<V, Row>>()
+  const variants = new Map<string, Variant<V, Row>>()
 
-  const makeForm = (key: string, given: readonly string[], isCoalesced: boolean): Form<V, Row> => {
-    const places = Object.entries(parameters).map(([parameter, kind]) => {
+  const makeVariant = (key: string, given: readonly string[], isCoalesced: boolean): Variant<V, Row> => {
+    const placeholders = Object.entries(parameters).map(([parameter, kind]) => {
       if (kind === 'rows') return [parameter, sql.placeholder(parameter)]
       if (optional.includes(parameter) && !given.includes(parameter)) return [parameter, undefined]
       if (kind === 'flag?') return [parameter, sql`true`]
       return [parameter, sql`${sql.placeholder(parameter)}::${sql.raw(typeOf(kind))}`]
     })
-    const built = build(Object.fromEntries(places) as Places<P>)
+    const built = build(Object.fromEntries(placeholders) as Placeholders<P>)
     const { sql: written, params } = built.toSQL()
     const named = params.map((param) => (is(param, Placeholder) ? String(param.name) : undefined))
-    const taken = [...new Set(named)].flatMap((name) => (name === undefined ? [] : { name, type: typeOf(parameters[name]) }))
+    const bound = [...new Set(named)].flatMap((name) => (name === undefined ? [] : { name, type: typeOf(parameters[name]) }))
     const constants: unknown[] = []
-    const single = written.replaceAll(/\$(\d+)/g, (_, number: string) => {
+    const ownText = written.replaceAll(/\$(\d+)/g, (_, number: string) => {
       const name = named[Number(number) - 1]
-      if (name === undefined) return `$${taken.length + constants.push(params[Number(number) - 1])}`
-      return isCoalesced ? `key."${name}"` : `$${taken.findIndex((one) => one.name === name) + 1}`
+      if (name === undefined) return `$${bound.length + constants.push(params[Number(number) - 1])}`
+      return isCoalesced ? `key."${name}"` : `$${bound.findIndex((one) => one.name === name) + 1}`
     })
     // `offset 0` keeps each key's query separate. If it were joined to the list, it could get a plan for many rows.
     const text = isCoalesced
-      ? forEachKey(Object.fromEntries(taken.map(({ name, type }) => [name, type])), `${single} offset 0`)
-      : single
+      ? forEachKey(Object.fromEntries(bound.map(({ name, type }) => [name, type])), `${ownText} offset 0`)
+      : ownText
     const read = readerOf(name, fieldsOf(built), isCoalesced ? 1 : 0) as (row: object) => Row
     const sent = (list: readonly V[]): unknown[][] =>
-      taken.map(({ name, type }) => list.map((values) => sentAs(type, partOf(values, name), isCoalesced)))
+      bound.map(({ name, type }) => list.map((values) => parameterValue(type, partOf(values, name), isCoalesced)))
     return {
-      statement: forms.size < maxForms ? nameStatement(key, text, connection) : text,
+      statement: variants.size < maxVariants ? nameStatement(key, text, connection) : text,
       maxSets: 128,
       values: (list) => [...(isCoalesced ? sent(list) : sent(list).map(([value]) => value)), ...constants],
       rowMode: 'array',
       read: isCoalesced ? byKey(([key]: readonly unknown[]) => key, read) : (rows) => [rows.map(read)],
     }
   }
-  const formOf = (given: readonly string[], isCoalesced: boolean): Form<V, Row> => {
+  const variantOf = (given: readonly string[], isCoalesced: boolean): Variant<V, Row> => {
     const key = [isCoalesced ? `${name}@turn` : name, ...given].join('+')
-    const form = forms.get(key) ?? makeForm(key, given, isCoalesced)
-    if (forms.size < maxForms) forms.set(key, form)
-    return form
+    const variant = variants.get(key) ?? makeVariant(key, given, isCoalesced)
+    if (variants.size < maxVariants) variants.set(key, variant)
+    return variant
   }
-  // Makes all forms available to the test of query plans.
+  // Makes all variants available to the test of query plans.
   declareStatements(name, () => {
     for (const given of [[], ...optional.map((parameter) => [parameter])])
-      for (const isCoalesced of coalesces ? [false, true] : [false]) formOf(given, isCoalesced)
+      for (const isCoalesced of coalesces ? [false, true] : [false]) variantOf(given, isCoalesced)
   })
   return {
     connection,
     coalesces,
-    form: (values, isCoalesced) =>
-      formOf(
+    variant: (values, isCoalesced) =>
+      variantOf(
         optional.filter((parameter) => isGiven(partOf(values, parameter))),
         isCoalesced,
       ),
   }
 }
 
-type Build<P extends Parameters, B extends Select> = (orm: QueryBuilder, param: Places<P>) => B
+type Build<P extends Parameters, B extends Select> = (orm: QueryBuilder, param: Placeholders<P>) => B
 
 /**
  * Declares a query, by default on the connection `record`. Fields may be nested two levels deep, and a joined table must list all
@@ -210,7 +210,7 @@ export function prepare<P extends Parameters, B extends Select>(
   ...[first, second]: [Build<P, B>] | [ConnectionMode, Build<P, B>]
 ): Prepared<Values<P>, unknown> {
   const [connection, build] = typeof first === 'function' ? (['record', first] as const) : [first, second]
-  return declareForms(name, connection, parameters, (at) => build(builder, at))
+  return declareVariants(name, connection, parameters, (param) => build(builder, param))
 }
 
 export type KeyTypes = Readonly<Record<string, Exclude<Kind, 'rows' | 'flag'>>>
@@ -230,14 +230,14 @@ export const prepareText =
     { maxSets = 16, inTx = false }: { maxSets?: number; inTx?: boolean } = {},
   ): Prepared<Key<T>, Row> => {
     declareStatements(name)
-    const form: Form<Key<T>, Row> = {
+    const variant: Variant<Key<T>, Row> = {
       statement: nameStatement(name, forEachKey(types, text), connection),
       maxSets,
-      values: (list) => Object.entries(types).map(([part, type]) => list.map((key) => sentAs(type, key[part], true))),
+      values: (list) => Object.entries(types).map(([part, type]) => list.map((key) => parameterValue(type, key[part], true))),
       read: byKey(
         ({ keyNumber }: { keyNumber: number }) => keyNumber,
         ({ keyNumber: _, ...row }) => row as Row,
       ),
     }
-    return { connection, coalesces: inTx ? 'in_tx' : 'outside', form: () => form }
+    return { connection, coalesces: inTx ? 'in_tx' : 'outside', variant: () => variant }
   }

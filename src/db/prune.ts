@@ -8,10 +8,15 @@ import { prepareWrite } from './prepare-write.ts'
 type Remove = (db: Db, batch: { before: Date; size: number; skipped: number }) => Promise<readonly unknown[]>
 export type Removal = { removal: Remove; before: Date }
 
-/** `by`: deletion order. Default: the index on `age`, then the key. */
-type Old = { only?: SQL | ((before: SQL) => SQL); by?: readonly PgColumn[] }
+/** `orderBy`: deletion order. Default: the index on `age`, then the key. */
+type RemovalOptions = { condition?: SQL | ((before: SQL) => SQL); orderBy?: readonly PgColumn[] }
 
-export const prepareRemoval = (name: string, key: PgColumn, age: PgColumn | SQL, { only, by }: Old = {}): Remove => {
+export const prepareRemoval = (
+  name: string,
+  key: PgColumn,
+  age: PgColumn | SQL,
+  { condition, orderBy }: RemovalOptions = {},
+): Remove => {
   const { table } = key
   const remove = prepareWrite(name, { before: 'timestamptz', size: 'int', skipped: 'int' }, (orm, param) =>
     orm
@@ -19,8 +24,8 @@ export const prepareRemoval = (name: string, key: PgColumn, age: PgColumn | SQL,
       .where(
         inArray(
           key,
-          sql`(select ${key} from ${table} where ${and(typeof only === 'function' ? only(param.before) : only, sql`${age} < ${param.before}`)}
-            order by ${sql.join([...(by ?? [age, key])], sql`, `)} limit ${param.size} offset ${param.skipped})`,
+          sql`(select ${key} from ${table} where ${and(typeof condition === 'function' ? condition(param.before) : condition, sql`${age} < ${param.before}`)}
+            order by ${sql.join([...(orderBy ?? [age, key])], sql`, `)} limit ${param.size} offset ${param.skipped})`,
         ),
       )
       .returning({ removed: sql<number>`1` }),
@@ -28,19 +33,19 @@ export const prepareRemoval = (name: string, key: PgColumn, age: PgColumn | SQL,
   return (db, batch) => db.run(remove, batch)
 }
 
-const batch = 5_000
+const batchSize = 5_000
 const maxSkipped = 20
 
 /** Deletes in batches, which are halved on failure until the row at fault is found and skipped. Returns the last error. */
 const removeAll = async (db: Db, { removal, before }: Removal): Promise<unknown> => {
   let failure: unknown
-  let size = batch
+  let size = batchSize
   let skipped = 0
   for (let more = true; more; ) {
     try {
       const removed = await removal(db, { before, size, skipped })
       more = removed.length === size
-      size = Math.min(batch, 2 * size)
+      size = Math.min(batchSize, 2 * size)
     } catch (error) {
       if (isUnavailable(error)) throw error
       failure = error

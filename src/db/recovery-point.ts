@@ -8,7 +8,7 @@ export type RecoveryPointKind = (typeof recoveryPointKinds)[number]
  * Maximum number of remembered writes of each kind. A database commits in order: if the newest write exists, so do all earlier
  * ones. More attempts and keys are remembered, because repeating a lost one pays twice.
  */
-const maxKept: Readonly<Record<RecoveryPointKind, number>> = { audit: 32, sent: 2_000, seal: 1, key: 2_000 }
+const maxRemembered: Readonly<Record<RecoveryPointKind, number>> = { audit: 32, sent: 2_000, seal: 1, key: 2_000 }
 /** Shorter than any retention period, so that a deleted row never looks like a lost write. */
 const forgetAfterMs = 12 * 3_600_000
 
@@ -38,12 +38,12 @@ export const createRecoveryPoint = (clock: Clock) => {
   let reached = 0n
   let file: RecoveryPointFile | undefined
 
-  const keep = (tracked: TrackedWrite) => {
+  const remember = (tracked: TrackedWrite) => {
     const known = kinds[tracked.kind]
     known.delete(tracked.id)
     known.set(tracked.id, tracked)
     const [oldest] = known.keys()
-    if (known.size > maxKept[tracked.kind] && oldest !== undefined) known.delete(oldest)
+    if (known.size > maxRemembered[tracked.kind] && oldest !== undefined) known.delete(oldest)
   }
   const isFresh = (tracked: TrackedWrite | undefined): boolean => tracked !== undefined && nowMs() - tracked.atMs < forgetAfterMs
   const write = () => file?.write(serverPosition, [...kinds.audit.values(), ...kinds.seal.values()])
@@ -54,7 +54,7 @@ export const createRecoveryPoint = (clock: Clock) => {
     /** `position`: the value of `reached` before the tracked work began. */
     track: (kind: RecoveryPointKind, ids: readonly string[], position = 0n): void => {
       const atMs = nowMs()
-      for (const id of ids) keep({ kind, id, atMs })
+      for (const id of ids) remember({ kind, id, atMs })
       if (serverPosition && position > serverPosition.position) serverPosition = { ...serverPosition, position }
       if (kind === 'audit' || kind === 'seal') write()
     },
@@ -72,7 +72,7 @@ export const createRecoveryPoint = (clock: Clock) => {
     loadFrom: (given: RecoveryPointFile): void => {
       file = given
       const all = given.saved.flatMap(({ writes }) => writes).sort((one, other) => one.atMs - other.atMs)
-      for (const one of all) keep(one)
+      for (const one of all) remember(one)
       for (const { serverPosition: position } of given.saved)
         if (position && (serverPosition?.system !== position.system || position.position > serverPosition.position))
           serverPosition = position

@@ -14,7 +14,7 @@ import type { PgColumn, PgTable, QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Uuid } from '../lib/ids.ts'
 import { type Db, first } from './client.ts'
 import { newestFirst, ownedBy, type Selected } from './list-queries.ts'
-import { type Parameters, type Places, prepare, type RowOf, type Select } from './prepare.ts'
+import { type Parameters, type Placeholders, prepare, type RowOf, type Select } from './prepare.ts'
 import type { ConnectionMode } from './statement.ts'
 
 type Row<T extends PgTable> = InferSelectModel<T>
@@ -29,14 +29,14 @@ const kindOf = (column: AnyColumn | undefined): Parameters[string] => {
   throw new Error(`no row is found by a column of the type ${type}`)
 }
 
-const placesOf = (table: PgTable, names: readonly string[]): Parameters =>
+const parametersOf = (table: PgTable, names: readonly string[]): Parameters =>
   Object.fromEntries(names.map((name) => [name, kindOf(columnsOf(table)[name])]))
 
-const whereEqual = (orm: QueryBuilder, table: PgTable, at: Places<Parameters>) =>
+const whereEqual = (orm: QueryBuilder, table: PgTable, param: Placeholders<Parameters>) =>
   orm
     .select()
     .from(table)
-    .where(and(...Object.entries(columnsOf(table)).flatMap(([name, column]) => (at[name] ? [eq(column, at[name])] : []))))
+    .where(and(...Object.entries(columnsOf(table)).flatMap(([name, column]) => (param[name] ? [eq(column, param[name])] : []))))
 
 export const selectRow = <T extends PgTable, const Name extends Column<T>>(
   name: string,
@@ -44,7 +44,7 @@ export const selectRow = <T extends PgTable, const Name extends Column<T>>(
   names: readonly Name[],
   { connection = 'record', lock }: { connection?: ConnectionMode; lock?: 'update' | 'no key update' | 'share' } = {},
 ): ((db: Db, key: Key<T, Name>) => Promise<Row<T> | undefined>) => {
-  const query = prepare(name, placesOf(table, names), connection, (orm, param) => {
+  const query = prepare(name, parametersOf(table, names), connection, (orm, param) => {
     const rows = whereEqual(orm, table, param)
     return lock ? rows.for(lock) : rows
   })
@@ -58,7 +58,7 @@ export const selectRows = <T extends PgTable & { id: PgColumn }, const Name exte
   names: readonly Name[],
   connection: ConnectionMode = 'record',
 ): ((db: Db, key: Key<T, Name>) => Promise<Row<T>[]>) => {
-  const query = prepare(name, placesOf(table, names), connection, (orm, param) =>
+  const query = prepare(name, parametersOf(table, names), connection, (orm, param) =>
     whereEqual(orm, table, param).orderBy(asc(table.id)),
   )
   return async (db, key) => (await db.run(query, key)) as Row<T>[]

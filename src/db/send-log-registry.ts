@@ -42,13 +42,13 @@ const renewEveryMs = 2_000
 /** Every live process renews its log within this time. */
 const patienceMs = 3 * renewEveryMs
 
-export type SendLogs = ReturnType<typeof createSendLogs>
+export type SendLogRegistry = ReturnType<typeof createSendLogRegistry>
 
 /**
  * Tracks which processes send from this database. A process renews its logs while it trusts the database. If an attempt's log is
  * not on this disk, and its process is neither alive nor shut down, this may be a copy whose original sends the same payments.
  */
-export const createSendLogs = ({ db, logger }: { db: Db; logger: Logger }, sendLog?: SendLog) => {
+export const createSendLogRegistry = ({ db, logger }: { db: Db; logger: Logger }, sendLog?: SendLog) => {
   const name = `${hostname()}:${process.pid}`
   let firstSeen: { newest: Date; atMs: number } | undefined
   let renewedMs: number | undefined

@@ -3,28 +3,27 @@ import { byChunks } from '../lib/lists.ts'
 import { inChildSpan } from '../lib/tracing.ts'
 import type { Run } from './client.ts'
 import { coalesce, endOfTurn } from './coalesce.ts'
-import type { Form } from './prepare.ts'
+import type { Variant } from './prepare.ts'
 import type { Connection, Query, Statement } from './statement.ts'
 
 /** The driver's own time format depends on the process's time zone and takes six times as long to produce. */
-const encode = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : value)
+const encodeTime = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : value)
 
 /** With `rowMode`, each row is an array of column values. */
 type Send = <Row extends object>(query: Statement | string, values?: readonly unknown[], rowMode?: 'array') => Promise<Row[]>
 export type Senders = Readonly<Record<Connection, Send>>
 
-/** Obtains a connection and calls `send` with it. */
-export type Use = <T>(send: (client: pg.ClientBase) => Promise<T>) => Promise<T>
+export type WithConnection = <T>(send: (client: pg.ClientBase) => Promise<T>) => Promise<T>
 
-/** `named`: false behind a pooler that loses prepared statements. */
+/** `keepsStatements`: false behind a pooler that loses prepared statements. */
 export const sendBy =
-  (named: boolean, use: Use): Send =>
+  (keepsStatements: boolean, use: WithConnection): Send =>
   <Row extends object>(query: Statement | string, values: readonly unknown[] = [], rowMode?: 'array'): Promise<Row[]> => {
     const { name, text } = typeof query === 'string' ? { name: undefined, text: query } : query
     const config = {
       text,
-      values: values.map((value) => (Array.isArray(value) ? value.map(encode) : encode(value))),
-      ...(named && name !== undefined && { name }),
+      values: values.map((value) => (Array.isArray(value) ? value.map(encodeTime) : encodeTime(value))),
+      ...(keepsStatements && name !== undefined && { name }),
       ...(rowMode && { rowMode }),
     }
     // One span per statement, with its name but without its bound values.
@@ -36,25 +35,25 @@ export const sendBy =
 /** Outside transactions, queries on shared connections are sent at the end of the turn. In a transaction, immediately. */
 export const runBy = (senders: Senders, isTx: boolean): Run => {
   const coalescers = new WeakMap<object, unknown>()
-  const ask = async <V, Row>(connection: Connection, form: Form<V, Row>, list: readonly V[]): Promise<Row[][]> => {
-    const rows = await senders[connection](form.statement, form.values(list), form.rowMode)
-    const chunks = await byChunks(rows, (chunk) => form.read(chunk, list.length))
+  const execute = async <V, Row>(connection: Connection, variant: Variant<V, Row>, list: readonly V[]): Promise<Row[][]> => {
+    const rows = await senders[connection](variant.statement, variant.values(list), variant.rowMode)
+    const chunks = await byChunks(rows, (chunk) => variant.read(chunk, list.length))
     return chunks.length === 1 ? (chunks[0] ?? []) : list.map((_, key) => chunks.flatMap((chunk) => chunk[key] ?? []))
   }
-  const coalescerOf = <V, Row>(connection: Connection, form: Form<V, Row>): ((values: V) => Promise<Row[]>) => {
-    const known = coalescers.get(form) as ((values: V) => Promise<Row[]>) | undefined
+  const coalescerOf = <V, Row>(connection: Connection, variant: Variant<V, Row>): ((values: V) => Promise<Row[]>) => {
+    const known = coalescers.get(variant) as ((values: V) => Promise<Row[]>) | undefined
     if (known) return known
-    const query = (list: readonly V[]) => ask(connection, form, list)
-    const made = coalesce<V, Row[]>({ query, inFlight: 2, maxKeys: form.maxSets, until: isTx ? 'flush' : 'turn' })
-    coalescers.set(form, made)
-    return made
+    const query = (list: readonly V[]) => execute(connection, variant, list)
+    const coalescer = coalesce<V, Row[]>({ query, inFlight: 2, maxKeys: variant.maxSets, until: isTx ? 'flush' : 'turn' })
+    coalescers.set(variant, coalescer)
+    return coalescer
   }
-  return async ({ connection, coalesces, form: formOf }, values) => {
+  return async ({ connection, coalesces, variant: variantOf }, values) => {
     const isCoalesced = isTx ? coalesces === 'in_tx' : coalesces !== null
-    const form = formOf(values, isCoalesced)
-    if (isCoalesced) return coalescerOf(connection, form)(values)
+    const variant = variantOf(values, isCoalesced)
+    if (isCoalesced) return coalescerOf(connection, variant)(values)
     if (!isTx && connection !== 'pool') await endOfTurn()
-    return (await ask(connection, form, [values]))[0] ?? []
+    return (await execute(connection, variant, [values]))[0] ?? []
   }
 }
 

@@ -4,7 +4,7 @@ import { StartupError } from '../lib/errors.ts'
 type Settings = Readonly<Record<string, string>>
 
 /** Settings that no default of the server, database or role may change. */
-const meaning: Settings = {
+const semanticSettings: Settings = {
   default_transaction_isolation: 'read committed',
   default_transaction_read_only: 'off',
   search_path: 'public',
@@ -19,7 +19,7 @@ const meaning: Settings = {
 }
 
 /** Only for direct connections, because PgBouncer sends at most half a kilobyte of settings. */
-const ofDirect: Settings = {
+const directSettings: Settings = {
   // The pool itself closes idle connections.
   idle_session_timeout: '0',
   default_transaction_deferrable: 'off',
@@ -58,21 +58,21 @@ const plansOf = (statementTimeoutMs: number): Settings =>
 
 /** Settings of every connection, with each value in the form that `pg_settings` shows. */
 export const settingsOf = (statementTimeoutMs: number): Settings => ({
-  ...meaning,
+  ...semanticSettings,
   statement_timeout: String(statementTimeoutMs),
   lock_timeout: String(Math.floor((statementTimeoutMs * 2) / 3)),
   ...plansOf(statementTimeoutMs),
   jit: 'off',
 })
 
-const fixed = Object.keys({ ...ofDirect, ...settingsOf(longestRequestMs) })
+const ownSettings = Object.keys({ ...directSettings, ...settingsOf(longestRequestMs) })
 
 /** Refuses options in the URL that our settings would silently replace. */
-const refuseFixed = (options: string): void => {
+const refuseOwnSettings = (options: string): void => {
   const named = [...options.matchAll(/(?:-c\s*|--)([\w.-]+)\s*=/g)].map(([, name = '']) =>
     name.replaceAll('-', '_').toLowerCase(),
   )
-  const both = fixed.filter((name) => named.includes(name))
+  const both = ownSettings.filter((name) => named.includes(name))
   if (both.length > 0)
     throw new StartupError(
       `The options of the database address set ${both.join(', ')}, which the service sets itself: remove them from DATABASE_URL, DATABASE_DIRECT_URL and DATABASE_READ_URL.`,
@@ -82,20 +82,20 @@ const refuseFixed = (options: string): void => {
 const option = ([name, value]: [string, string]): string => `-c ${name}=${value.replace(/[\\ ]/g, '\\$&')}`
 
 /** For work before the pool exists, which may be slow: a migration may build an index. */
-const startSettings: Settings = { ...meaning, statement_timeout: '0', lock_timeout: '0' }
+const startSettings: Settings = { ...semanticSettings, statement_timeout: '0', lock_timeout: '0' }
 
 /**
  * Adds our settings to the URL's own options, because `?options=` would replace ours. `settings`: `settingsOf` for a pool.
  * @throws StartupError for an option that is one of ours
  */
-export const addressed = (
+export const connectionConfig = (
   url: string,
   settings: Settings = startSettings,
 ): Required<Pick<pg.ClientConfig, 'connectionString' | 'options'>> => {
   const address = new URL(url)
   const given = address.searchParams.get('options')
   address.searchParams.delete('options')
-  refuseFixed(given ?? '')
-  const ours = Object.entries({ ...ofDirect, ...settings }).map(option)
+  refuseOwnSettings(given ?? '')
+  const ours = Object.entries({ ...directSettings, ...settings }).map(option)
   return { connectionString: given === null ? url : address.href, options: [...(given ? [given] : []), ...ours].join(' ') }
 }

@@ -1,9 +1,9 @@
 import pg from 'pg'
-import { addressed } from './settings.ts'
+import { connectionConfig } from './settings.ts'
 
 /** Runs work on a separate connection, for example before the pool exists. A plain URL gets the settings for such work. */
 export const withClient = async <T>(address: string | pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> => {
-  const config = typeof address === 'string' ? addressed(address) : address
+  const config = typeof address === 'string' ? connectionConfig(address) : address
   const client = new pg.Client({ application_name: 'payments-service-start', connectionTimeoutMillis: 5_000, ...config })
   // Without this listener, a broken connection would crash the process.
   client.on('error', () => undefined)

@@ -1,6 +1,6 @@
 import { lockFurtherAccounts } from '../db/account-lock.ts'
 import { type AtCommitWrite, emitAfterCommit, signal, type Tx } from '../db/client.ts'
-import { insertRows, Sent } from '../db/prepare-write.ts'
+import { DriverValue, insertRows } from '../db/prepare-write.ts'
 import { events } from '../db/tables/events.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import { byChunks } from '../lib/lists.ts'
@@ -25,20 +25,20 @@ const storedText = (event: NewEvent): string | null => {
 const rowOf = (event: NewEvent, at: Date) => {
   const { type, accountId, workspaceId } = event
   const paymentId = 'paymentId' in event ? event.paymentId : null
-  return { id: newId(), type, accountId, workspaceId, paymentId, data: new Sent(storedText(event)), createdAt: at }
+  return { id: newId(), type, accountId, workspaceId, paymentId, data: new DriverValue(storedText(event)), createdAt: at }
 }
 
-const written: AtCommitWrite<ReturnType<typeof rowOf>> = { write: (tx, rows) => insertRows(tx, events, rows) }
+const eventRows: AtCommitWrite<ReturnType<typeof rowOf>> = { write: (tx, rows) => insertRows(tx, events, rows) }
 
 /** Runs in the transaction that causes the events. Streams are woken later: NOTIFY inside would serialise all commits. */
 export const appendEvents = async (tx: Tx, all: readonly NewEvent[]): Promise<void> => {
   if (all.length === 0) return
   emitAfterCommit(tx, eventsCommitted, { at: tx.at, events: all })
-  const gather = (chunk: readonly NewEvent[]) =>
+  const collect = (chunk: readonly NewEvent[]) =>
     tx.writeAtCommit(
-      written,
+      eventRows,
       chunk.map((event) => rowOf(event, tx.at)),
     )
   // Locks only for callers that learn the account after a write (a sign-in). All other callers already have the lock.
-  await Promise.all([lockFurtherAccounts(tx, ...all.map(({ accountId }) => accountId)), byChunks(all, gather)])
+  await Promise.all([lockFurtherAccounts(tx, ...all.map(({ accountId }) => accountId)), byChunks(all, collect)])
 }

@@ -1,6 +1,6 @@
 import type { Principal, RequestOrigin } from '../auth/principal.ts'
 import type { AtCommitWrite, Tx } from '../db/client.ts'
-import { insertRows, Sent } from '../db/prepare-write.ts'
+import { DriverValue, insertRows } from '../db/prepare-write.ts'
 import { auditLog } from '../db/tables/events.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import { pack } from '../lib/packed-text.ts'
@@ -36,7 +36,8 @@ const credentialOf = (actor: Actor): { kind: string; id: Uuid | null; grantId: U
   return { kind, id: by?.credential.id ?? null, grantId: by?.grant?.id ?? null }
 }
 
-const document = (value: unknown): Sent => new Sent(value === undefined || value === null ? null : JSON.stringify(value))
+const document = (value: unknown): DriverValue =>
+  new DriverValue(value === undefined || value === null ? null : JSON.stringify(value))
 
 /** Copies the values now, because they may change later in the same transaction. */
 const rowOf = (tx: Tx, actor: Actor, action: AuditAction, entry: AuditEntry) => {
@@ -57,18 +58,18 @@ const rowOf = (tx: Tx, actor: Actor, action: AuditAction, entry: AuditEntry) => 
     subjectId: subject ?? null,
     before: document(before),
     after: document(after),
-    inputs: new Sent(inputs === undefined ? null : pack('inputs', inputs)),
+    inputs: new DriverValue(inputs === undefined ? null : pack('inputs', inputs)),
     ip: origin?.ip ?? null,
     userAgent: origin?.userAgent ?? null,
     requestId: origin?.requestId ?? null,
   }
 }
 
-const written: AtCommitWrite<ReturnType<typeof rowOf>> = {
+const auditRows: AtCommitWrite<ReturnType<typeof rowOf>> = {
   write: (tx, rows) => insertRows(tx, auditLog, rows),
   traceOf: ({ accountId, id }) => (accountId === null ? undefined : `${accountId}:${id}`),
 }
 
 /** Call this in the action's transaction. Pass only data that the API would return, never a secret or a destination. */
 export const audit = (tx: Tx, actor: Actor, action: AuditAction, entry: AuditEntry = {}): void =>
-  tx.writeAtCommit(written, [rowOf(tx, actor, action, entry)])
+  tx.writeAtCommit(auditRows, [rowOf(tx, actor, action, entry)])

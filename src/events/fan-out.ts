@@ -3,10 +3,10 @@ import type { Uuid } from '../lib/ids.ts'
 import type { Feed } from './feed.ts'
 import type { Position, StoredEvent } from './read.ts'
 import { Stream, type StreamOptions } from './stream.ts'
-import { changesReader, resourceOf } from './types.ts'
+import { mayChangeAccess, resourceOf } from './types.ts'
 import type { Reader } from './visibility.ts'
 
-const nothing = () => false
+const nothingIsPast = () => false
 
 const tickMs = 250
 /** Detects changes without an event: a disabled capability, or a change made directly in the database. */
@@ -37,8 +37,8 @@ export const createFanOut = ({ feed, clock }: { feed: Feed; clock: Clock }) => {
   let ticker: NodeJS.Timeout | undefined
   let closed = false
 
-  const recheckConcerned = (event: StoredEvent) => {
-    if (!changesReader(event.type)) return
+  const recheckReaders = (event: StoredEvent) => {
+    if (!mayChangeAccess(event.type)) return
     // Changes of keys and grants affect only delegated streams, not the person's own.
     const delegation = ['api_key', 'grant'].includes(resourceOf(event.type))
     for (const stream of byAccount.get(event.accountId) ?? [])
@@ -46,7 +46,7 @@ export const createFanOut = ({ feed, clock }: { feed: Feed; clock: Clock }) => {
   }
 
   const deliver = (event: StoredEvent) => {
-    recheckConcerned(event)
+    recheckReaders(event)
     const ofWorkspace = event.workspaceId === null ? undefined : byWorkspace.get(event.workspaceId)
     // Iterates over a copy, because a stream that ends during the loop removes itself from the index.
     for (const stream of [...((event.workspaceId === null ? byAccount.get(event.accountId) : ofWorkspace) ?? [])])
@@ -88,11 +88,11 @@ export const createFanOut = ({ feed, clock }: { feed: Feed; clock: Clock }) => {
     open: (
       reader: Reader,
       start: { replayFrom: Position } | { isPast: (event: Position) => boolean },
-      options: Pick<StreamOptions, 'db' | 'sink' | 'send' | 'lookAgain' | 'hasEnded'>,
+      options: Pick<StreamOptions, 'db' | 'sink' | 'send' | 'resolveReader' | 'hasEnded'>,
     ) => {
       const place =
         'replayFrom' in start
-          ? { from: start.replayFrom, replay: true, isPast: nothing }
+          ? { from: start.replayFrom, replay: true, isPast: nothingIsPast }
           : { from: feed.position(), replay: false, ...start }
       const stream = new Stream(reader, { ...options, ...place, delivered: feed.position, onReader })
       add(byAccount, reader.accountId, stream)

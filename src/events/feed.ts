@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { Logger } from 'pino'
 import type { Db } from '../db/client.ts'
 import { describeError } from '../db/errors.ts'
-import { addressed } from '../db/settings.ts'
+import { connectionConfig } from '../db/settings.ts'
 import { lastId } from '../lib/ids.ts'
 import { nextEvents, type Position, readEdge, type StoredEvent } from './read.ts'
 
@@ -10,7 +10,7 @@ import { nextEvents, type Position, readEdge, type StoredEvent } from './read.ts
 type Listener = { receive: (events: readonly StoredEvent[]) => void; isListening: () => boolean }
 
 const channel = 'events'
-const batch = 500
+const batchSize = 500
 const slowPollMs = 1_000
 /** A silent connection whose server does not respond is closed and reopened. */
 const heartbeatMs = 10_000
@@ -45,7 +45,7 @@ export const createFeed = ({ db, databaseUrl, logger }: { db: Db; databaseUrl: s
   const isNeeded = () => listener?.isListening() ?? false
   let position: Position = { transaction: '0', id: lastId }
   let connection: pg.Client | undefined
-  let waiting = false
+  let isBlocked = false
   let stopped = false
   let timer: NodeJS.Timeout | undefined
   let listenTimer: NodeJS.Timeout | undefined
@@ -55,22 +55,22 @@ export const createFeed = ({ db, databaseUrl, logger }: { db: Db; databaseUrl: s
     if (!stopped) timer = setTimeout(() => void read(), ms).unref()
   }
 
-  const readNext = async (): Promise<void> => {
-    const { events, waiting: isHeldBack } = await nextEvents(db, position, batch)
-    const last = events.at(-1)
+  const deliverNext = async (): Promise<void> => {
+    const next = await nextEvents(db, position, batchSize)
+    const last = next.events.at(-1)
     // The position advances before the listener is called, so a stream opened during the call starts after these events.
     if (last) {
       position = { transaction: last.transaction, id: last.id }
-      listener?.receive(events)
+      listener?.receive(next.events)
     }
-    waiting = isHeldBack
-    if (events.length === batch) void read()
+    isBlocked = next.isBlocked
+    if (next.events.length === batchSize) void read()
   }
 
   /** If a stream opened while the edge was being read, the position stays, so that the stream misses nothing. */
-  const moveOn = async (): Promise<void> => {
+  const skipToEdge = async (): Promise<void> => {
     const edge = await readEdge(db)
-    waiting = false
+    isBlocked = false
     if (isNeeded()) void read()
     else position = edge
   }
@@ -78,8 +78,8 @@ export const createFeed = ({ db, databaseUrl, logger }: { db: Db; databaseUrl: s
   const read = oneAtATime(async () => {
     if (stopped) return
     try {
-      await (isNeeded() ? readNext() : moveOn())
-      schedule(waiting ? unsettledPollMs : slowPollMs)
+      await (isNeeded() ? deliverNext() : skipToEdge())
+      schedule(isBlocked ? unsettledPollMs : slowPollMs)
     } catch (error) {
       if (!stopped) logger.warn(describeError(error), 'events could not be read')
       schedule(slowPollMs)
@@ -93,7 +93,7 @@ export const createFeed = ({ db, databaseUrl, logger }: { db: Db; databaseUrl: s
 
   const listen = async (): Promise<void> => {
     const client = new pg.Client({
-      ...addressed(databaseUrl),
+      ...connectionConfig(databaseUrl),
       application_name: 'payments-service-events',
       connectionTimeoutMillis: answerTimeoutMs,
       // In pipeline mode, a query that times out ends its connection.
@@ -150,14 +150,14 @@ export const createFeed = ({ db, databaseUrl, logger }: { db: Db; databaseUrl: s
       listener = subscribed
     },
     /** Sets a function that is called when any process has committed events. Calls may be lost. */
-    onWake: (told: () => void): void => {
-      onWake = told
+    onWake: (wake: () => void): void => {
+      onWake = wake
     },
     /** For tests: waits until all events committed so far are read. */
     settle: async (): Promise<void> => {
       for (;;) {
         await read()
-        if (!waiting) return
+        if (!isBlocked) return
         await new Promise((resolve) => setTimeout(resolve, 5))
       }
     },

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { type Db, statement } from '../db/client.ts'
-import { type Divided, dropPeriods } from '../db/partitions.ts'
+import { dropPartitions, type Partitioning } from '../db/partitions.ts'
 import { prune } from '../db/prune.ts'
 import { type Clock, daysAfter } from '../lib/clock.ts'
 
@@ -11,7 +11,7 @@ const oldest = statement('events.prune')`
 
 /** For retention periods up to this length, events are partitioned by week, so that an event is deleted at most a week late. */
 const maxDaysInWeeks = 31
-export const eventPeriod = (retentionDays: number): Divided => ({
+export const eventPartitioning = (retentionDays: number): Partitioning => ({
   table: 'events',
   unit: retentionDays <= maxDaysInWeeks ? 'week' : 'month',
 })
@@ -27,7 +27,7 @@ type Pruning = {
 export const pruneEvents = async ({ db, clock, config, logger }: Pruning): Promise<void> => {
   const before = daysAfter(clock.now(), -config.EVENT_RETENTION_DAYS)
   const detached = config.EXPIRED_PERIODS === 'detach'
-  const periods = await dropPeriods(db, 'events', config.EVENT_RETENTION_DAYS, detached)
+  const periods = await dropPartitions(db, 'events', config.EVENT_RETENTION_DAYS, detached)
   if (periods.length > 0) logger.info({ periods, detached }, 'old partitions of events removed')
   await prune(db, {
     removal: (db, { before, size, skipped }) => db.query(oldest, [before, size, skipped]),

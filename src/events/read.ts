@@ -65,17 +65,21 @@ export const readPast = async (db: Db): Promise<(event: Position) => boolean> =>
 const next = statement('events.next')`
   select ${columns}, ${settled} as settled from ${ownEvents} where (transaction, id) > ($1::xid8, $2::uuid) order by events.transaction, events.id limit $3`
 
-/** Reads the next events of all tenants. `waiting`: further events are blocked by a slower transaction. */
-export const nextEvents = async (db: Db, after: Position, take: number): Promise<{ events: StoredEvent[]; waiting: boolean }> => {
+/** Reads the next events of all tenants. `isBlocked`: further events are blocked by a slower transaction. */
+export const nextEvents = async (
+  db: Db,
+  after: Position,
+  take: number,
+): Promise<{ events: StoredEvent[]; isBlocked: boolean }> => {
   const rows = await db.query<Row & { settled: boolean }>(next, [after.transaction, after.id, take])
   const ready = rows.filter((row) => row.settled)
-  return { events: ready.map((row) => toEvent(row)), waiting: ready.length < rows.length }
+  return { events: ready.map((row) => toEvent(row)), isBlocked: ready.length < rows.length }
 }
 
-const place = statement('events.place', 'record')`select ${columns} from ${ownEvents} where id = $1`
+const byId = statement('events.place', 'record')`select ${columns} from ${ownEvents} where id = $1`
 
 export const findEvent = async (db: Db, id: Uuid): Promise<StoredEvent | undefined> =>
-  (await db.query<Row>(place, [id])).map((row) => toEvent(row))[0]
+  (await db.query<Row>(byId, [id])).map((row) => toEvent(row))[0]
 
 /** Reads one index range per owner, each limited to a page before the merge, so that a long history costs nothing. */
 const ranges = (beyond: string, order: 'asc' | 'desc') => `
@@ -101,7 +105,7 @@ const rareRanges = (beyond: string, order: 'asc' | 'desc') => `
 
 const lastTransaction = '18446744073709551615'
 
-const laterThan = '(events.transaction, events.id) > (key.transaction, key.id)'
+const afterPosition = '(events.transaction, events.id) > (key.transaction, key.id)'
 
 /**
  * The transaction of the nearest event, in any tenant, before or after a time. Searches by the times in ids, with a margin of 20
@@ -112,7 +116,7 @@ const transactionBeyond = (isBeyond: string, ids: string, order: 'asc' | 'desc')
 
 // The position is one condition even on the first page, because otherwise the index scan would not start there. Times are
 // converted to transactions, so that events outside the range are not read.
-const earlierThan = `(events.transaction, events.id) < (coalesce(key.transaction, '${lastTransaction}'), coalesce(key.id, '${lastId}'))
+const beforePosition = `(events.transaction, events.id) < (coalesce(key.transaction, '${lastTransaction}'), coalesce(key.id, '${lastId}'))
        and events.created_at > key.since and events.created_at < coalesce(key.until, 'infinity')
        and events.transaction >= coalesce(${transactionBeyond('<= key.since', `< first_id_at(key.since - interval '20 minutes')`, 'desc')}, '0')
        and events.transaction <= coalesce(${transactionBeyond('>= key.until', `>= first_id_at(key.until + interval '20 minutes')`, 'asc')}, '${lastTransaction}')`
@@ -136,22 +140,22 @@ const pageKey = {
   since: 'timestamptz',
   until: 'timestamptz',
 } as const
-const read = (name: string, text: string, connection: 'page' | 'pool') =>
+const declarePage = (name: string, text: string, connection: 'page' | 'pool') =>
   prepareText<Row>()(name, pageKey, text, connection, connection === 'pool' ? { maxSets: 1 } : {})
 
 /** A filtered search of a long history takes longer, so it shares no connection with lists or other searches. */
-const declare = (name: string, beyond: string, order: 'asc' | 'desc') => ({
-  all: read(`events.${name}`, ranges(beyond, order), 'page'),
-  filtered: read(`events.${name}_of_types`, ranges(beyond, order), 'pool'),
-  rare: read(`events.${name}_of_rare_types`, rareRanges(beyond, order), 'page'),
+const declarePages = (name: string, beyond: string, order: 'asc' | 'desc') => ({
+  all: declarePage(`events.${name}`, ranges(beyond, order), 'page'),
+  filtered: declarePage(`events.${name}_of_types`, ranges(beyond, order), 'pool'),
+  rare: declarePage(`events.${name}_of_rare_types`, rareRanges(beyond, order), 'page'),
 })
-const later = declare('later', laterThan, 'asc')
-const earlier = declare('earlier', earlierThan, 'desc')
+const later = declarePages('later', afterPosition, 'asc')
+const earlier = declarePages('earlier', beforePosition, 'desc')
 
 const isFrequent = (type: string): boolean => frequentEventTypes.some((frequent) => frequent === type)
 
 /** `delivered`: a position up to which all events are settled. */
-type Asked = {
+type EventQuery = {
   from: Position | null
   audience: Audience
   take: number
@@ -160,10 +164,10 @@ type Asked = {
   until?: Date | undefined
 }
 
-const page = async (
+const readPage = async (
   db: Db,
   query: typeof later,
-  { from, audience, take, delivered, since, until }: Asked,
+  { from, audience, take, delivered, since, until }: EventQuery,
 ): Promise<StoredEvent[]> => {
   const { accountId, workspaceIds, types, isFiltered } = audience
   const form = !isFiltered ? 'all' : types.some(isFrequent) ? 'filtered' : 'rare'
@@ -181,10 +185,10 @@ const page = async (
   return rows.map((row) => toEvent(row))
 }
 
-export const eventsAfter = (db: Db, asked: Asked & { from: Position }) => page(db, later, asked)
+export const eventsAfter = (db: Db, asked: EventQuery & { from: Position }) => readPage(db, later, asked)
 
 /** Omits events older than `since`, even if their partition still exists. */
-export const eventsBefore = (db: Db, asked: Asked & { since: Date }) => page(db, earlier, asked)
+export const eventsBefore = (db: Db, asked: EventQuery & { since: Date }) => readPage(db, earlier, asked)
 
 const oldest = statement('events.oldest_undelivered')`
   select created_at from events where (transaction, id) > ($1::xid8, $2::uuid) order by events.transaction, events.id limit 1`

@@ -1,7 +1,7 @@
 import type { Db } from '../db/client.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { consistencyPath, inclusionPath, type ReadNode } from '../lib/merkle.ts'
-import { nodesOf, readNearSealedRows, readNewestSeal, readSealNodes, type SealPlace, treeOfLines } from './seal.ts'
+import { nodesOf, readNearSealedRows, readNewestSeal, readSealNodes, type SealEnd, treeOfLines } from './seal.ts'
 
 export type LogHead = { size: number; root: Buffer; sealedAt: Date }
 
@@ -10,8 +10,8 @@ type SealedRow = {
   id: Uuid
   sequence: bigint | null
   rowsRoot: Buffer | null
-  through: SealPlace
-  after: SealPlace | null
+  through: SealEnd
+  after: SealEnd | null
 }
 
 /** Runs a calculation twice: first to collect the nodes that it needs, then with those nodes. */
@@ -49,7 +49,7 @@ export const readLogHead = async (db: Db): Promise<LogHead | null> => {
 }
 
 /** Maximum number of cached seals, each with its rows. Neighbouring rows share a seal, so a few seals are enough. */
-const maxKept = 256
+const maxCachedSeals = 256
 
 /** Proves rows in the given order. Null for a row that is not sealed yet. Each seal is read once for all requested rows. */
 export const createProver = (db: Db, reading: Promise<LogHead | null>) => {
@@ -64,7 +64,7 @@ export const createProver = (db: Db, reading: Promise<LogHead | null>) => {
         const proof = seals.get(seal) ?? proveSeal(db, row, seal, head.size)
         seals.set(seal, proof)
         const [oldest] = seals.keys()
-        if (seals.size > maxKept && oldest !== undefined) seals.delete(oldest)
+        if (seals.size > maxCachedSeals && oldest !== undefined) seals.delete(oldest)
         return proveRow(row, seal, rowsRoot, await proof)
       }),
     )

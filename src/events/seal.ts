@@ -19,7 +19,7 @@ export const sealPurpose = 'audit.seal'
 type SealNode = { level: number; place: number; hash: Uint8Array }
 
 const pair = Buffer.alloc(1 + 32 + 32, 1)
-const joined = (left: Uint8Array, right: Uint8Array): Buffer => {
+const hashPair = (left: Uint8Array, right: Uint8Array): Buffer => {
   pair.set(left, 1)
   pair.set(right, 1 + 32)
   return hash('sha256', pair, 'buffer')
@@ -27,10 +27,10 @@ const joined = (left: Uint8Array, right: Uint8Array): Buffer => {
 
 const leafOfLine = (line: string): Buffer => hash('sha256', `\0${line}`, 'buffer')
 
-export const treeOfLines = (lines: readonly string[]): ReadNode => treeOf(lines.map(leafOfLine), joined)
+export const treeOfLines = (lines: readonly string[]): ReadNode => treeOf(lines.map(leafOfLine), hashPair)
 
 /** The root over rows, given by the hashes of their lines. Uses Node's hash function, which is three times as fast. */
-export const rootOfRows = (leaves: readonly Uint8Array[]): Buffer => Buffer.from(rootOf(leaves.length, treeOf(leaves, joined)))
+export const rootOfRows = (leaves: readonly Uint8Array[]): Buffer => Buffer.from(rootOf(leaves.length, treeOf(leaves, hashPair)))
 
 /** The nodes that a calculation reads, in order. */
 export const nodesOf = (calculate: (node: ReadNode) => unknown): Omit<SealNode, 'hash'>[] => {
@@ -43,9 +43,9 @@ export const nodesOf = (calculate: (node: ReadNode) => unknown): Omit<SealNode, 
 }
 
 /** The position of a seal's last row in commit order. */
-export type SealPlace = { transaction: string; id: string }
+export type SealEnd = { transaction: string; id: string }
 /** `rowsRoot`: root over the seal's rows. `digest`: root over all seals up to this one. Sequences start at 1. */
-export type Seal = SealPlace & {
+export type Seal = SealEnd & {
   sequence: number
   rows: number
   rowsRoot: Buffer
@@ -55,39 +55,39 @@ export type Seal = SealPlace & {
   sealedAt: Date
 }
 
-const beginning: SealPlace = { transaction: '0', id: '00000000-0000-0000-0000-000000000000' }
-const batch = 500
+const startOfLog: SealEnd = { transaction: '0', id: '00000000-0000-0000-0000-000000000000' }
+const rowsPerRun = 500
 /** Small, because a proof of one row reads and hashes all rows of its seal. */
 const rowsPerSeal = 64
 /** Number of the advisory lock for sealing, so that only one process seals at a time. Nothing else uses it. */
 const sealLock = 7_241_991
 
 /** A row commits seconds after its id was created, up to clock differences. The rows of a seal are therefore close together. */
-const slackDays = 40
+const maxIdAgeDays = 40
 
 /**
  * A sealed row: its columns as a JSON array of texts. Private values (the change, IP address, browser) appear only as a hash,
  * salted with the random request id, so that a proof does not reveal them.
  */
-const line = `json_build_array(id, transaction::text, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), action, account_id,
+const sealedLineSql = `json_build_array(id, transaction::text, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), action, account_id,
   credential_kind, credential_id, grant_id, workspace_id, subject_type, subject_id,
   encode(sha256(convert_to(json_build_array(before::text, after::text, encode(inputs, 'hex'), ip, user_agent, request_id)::text, 'UTF8')), 'hex'))::text as line`
 
 const unsealed = statement('audit.unsealed')`
-  select id, transaction::text, ${line} from audit_log
-   where (transaction, id) > ($1::xid8, $2::uuid) and transaction < (select events_settled_before()) and id >= least($4, first_id_at(now() - interval '${slackDays} days'))
+  select id, transaction::text, ${sealedLineSql} from audit_log
+   where (transaction, id) > ($1::xid8, $2::uuid) and transaction < (select events_settled_before()) and id >= least($4, first_id_at(now() - interval '${maxIdAgeDays} days'))
    order by audit_log.transaction, audit_log.id limit $3`
 /** Hashed in the database, because a row has 600 bytes and its hash 32. The common rows are sorted once for all seals. */
 const sealedLeaves = statement('audit.sealed_leaves')`
   with covered as materialized (
     select transaction, id, sha256('\\x00'::bytea || convert_to(line, 'UTF8')) as leaf
-     from (select transaction, id, ${line} from audit_log where (transaction, id) > ($1::xid8, $2::uuid) and (transaction, id) <= ($3::xid8, $4::uuid)
+     from (select transaction, id, ${sealedLineSql} from audit_log where (transaction, id) > ($1::xid8, $2::uuid) and (transaction, id) <= ($3::xid8, $4::uuid)
        order by audit_log.transaction, audit_log.id limit $5) as r)
   select (select string_agg(leaf, '' order by c.transaction, c.id) from covered c
      where (c.transaction, c.id) > (s.after_transaction, s.after_id) and (c.transaction, c.id) <= (s.transaction, s.id)) as leaves
    from unnest($6::xid8[], $7::uuid[], $8::xid8[], $9::uuid[]) with ordinality as s(after_transaction, after_id, transaction, id, place) order by s.place`
 const sealedNear = statement('audit.sealed_near')`
-  select id, ${line} from audit_log
+  select id, ${sealedLineSql} from audit_log
    where (transaction, id) > ($1::xid8, $2::uuid) and (transaction, id) <= ($3::xid8, $4::uuid) and id >= $5 and id < $6
    order by audit_log.transaction, audit_log.id`
 const sealColumns = `sequence::int, through_transaction::text as transaction, through_id as id, rows, rows_root as "rowsRoot", digest, hash,
@@ -144,17 +144,17 @@ export const readSealThrough = async (db: Db, id: Uuid): Promise<Seal | undefine
 export const readSealsAfter = (db: Db, sequence: number, take: number): Promise<Seal[]> => db.query(sealsAfter, [sequence, take])
 
 type Line = { id: Uuid; line: string }
-const rangeOf = (before: SealPlace | undefined, seal: SealPlace) => {
-  const from = before ?? beginning
+const rangeOf = (before: SealEnd | undefined, seal: SealEnd) => {
+  const from = before ?? startOfLog
   return [from.transaction, from.id, seal.transaction, seal.id]
 }
 
 const hashBytes = 32
 
-const readLeaves = async (db: Db, before: SealPlace | undefined, seals: readonly Seal[], take: number): Promise<Buffer[][]> => {
+const readLeaves = async (db: Db, before: SealEnd | undefined, seals: readonly Seal[], take: number): Promise<Buffer[][]> => {
   const last = seals.at(-1)
   if (!last) return []
-  const places = fieldsOf([before ?? beginning, ...seals], 'transaction', 'id')
+  const places = fieldsOf([before ?? startOfLog, ...seals], 'transaction', 'id')
   const [transactions, ids] = places as [string[], string[]]
   const ends = [transactions.slice(0, -1), ids.slice(0, -1), transactions.slice(1), ids.slice(1)]
   const rows = await db.query<{ leaves: Buffer | null }>(sealedLeaves, [...rangeOf(before, last), take, ...ends])
@@ -169,7 +169,7 @@ const readLeaves = async (db: Db, before: SealPlace | undefined, seals: readonly
  * The hashes of the rows that each of several seals covers, in any partition, plus one more if there are more rows than it sealed.
  * Reads all of them at once, because Postgres would sort a large transaction again for each query on a part of it.
  */
-export const readSealedLeaves = async (db: Db, before: SealPlace | undefined, seals: readonly Seal[]): Promise<Buffer[][]> => {
+export const readSealedLeaves = async (db: Db, before: SealEnd | undefined, seals: readonly Seal[]): Promise<Buffer[][]> => {
   const expected = seals.reduce((sum, { rows }) => sum + rows, 0)
   const all = await readLeaves(db, before, seals, expected + 1)
   if (all.reduce((sum, leaves) => sum + leaves.length, 0) <= expected) return all
@@ -180,23 +180,23 @@ export const readSealedLeaves = async (db: Db, before: SealPlace | undefined, se
 
 const around = (one: Uuid, other: Uuid): [Uuid, Uuid] => {
   const [first, last] = one < other ? [one, other] : [other, one]
-  return [firstIdAt(daysAfter(timeOfId(first), -slackDays)), firstIdAt(daysAfter(timeOfId(last), slackDays))]
+  return [firstIdAt(daysAfter(timeOfId(first), -maxIdAgeDays)), firstIdAt(daysAfter(timeOfId(last), maxIdAgeDays))]
 }
 
 /** Reads only partitions near the rows, so that proofs stay fast in an old log. `verify` detects rows elsewhere. */
-export const readNearSealedRows = (db: Db, before: SealPlace | undefined, seal: SealPlace): Promise<Line[]> =>
-  db.query(sealedNear, [...rangeOf(before, seal), ...around(before?.id ?? beginning.id, seal.id)])
+export const readNearSealedRows = (db: Db, before: SealEnd | undefined, seal: SealEnd): Promise<Line[]> =>
+  db.query(sealedNear, [...rangeOf(before, seal), ...around(before?.id ?? startOfLog.id, seal.id)])
 
 const sealNext = async (tx: Tx, derivations: Derivations): Promise<{ seal: Seal; more: boolean } | undefined> => {
   const [lock] = await tx.query<{ taken: boolean }>('select pg_try_advisory_xact_lock($1) as taken', [sealLock])
   if (!lock?.taken) return undefined
   const last = await readNewestSeal(tx)
-  const from = last ?? beginning
-  const rows = await tx.query<SealPlace & { line: string }>(unsealed, [
+  const from = last ?? startOfLog
+  const rows = await tx.query<SealEnd & { line: string }>(unsealed, [
     from.transaction,
     from.id,
-    batch,
-    firstIdAt(daysAfter(timeOfId(from.id), -slackDays)),
+    rowsPerRun,
+    firstIdAt(daysAfter(timeOfId(from.id), -maxIdAgeDays)),
   ])
   const size = last?.sequence ?? 0
   const add = await readSealTree(tx, size)
@@ -208,7 +208,7 @@ const sealNext = async (tx: Tx, derivations: Derivations): Promise<{ seal: Seal;
     const { digest, completed } = add(root)
     nodes.push(...completed)
     const hash = derivations.mac(sealPurpose, digest.toString('hex'))
-    const { transaction, id } = chunk.at(-1) as SealPlace
+    const { transaction, id } = chunk.at(-1) as SealEnd
     const sequence = size + index + 1
     seals.push({ sequence, transaction, id, rows: chunk.length, rowsRoot: root, digest, hash, keyId, sealedAt: tx.at })
   }
@@ -225,7 +225,7 @@ const sealNext = async (tx: Tx, derivations: Derivations): Promise<{ seal: Seal;
     nodes.map((node) => ({ ...node, hash: Buffer.from(node.hash) })),
   )
   tx.afterCommit(() => tx.recoveryPoint.track('seal', [`${seal.sequence}:${seal.hash.toString('hex')}`]))
-  return { seal, more: rows.length === batch }
+  return { seal, more: rows.length === rowsPerRun }
 }
 
 /** Seals new rows in batches, without blocking commits. The newest hash is logged: kept elsewhere, it proves all earlier rows. */

@@ -13,8 +13,8 @@ export type StreamOptions = {
   sink: Sink
   send: (event: StoredEvent) => boolean
   /** Throws if the credential has ended. */
-  lookAgain: () => Promise<Reader>
-  /** Whether an error of `lookAgain` means that the credential has ended, rather than that it could not be read. */
+  resolveReader: () => Promise<Reader>
+  /** Whether an error of `resolveReader` means that the credential has ended, rather than that it could not be read. */
   hasEnded: (error: unknown) => boolean
   onReader: (stream: Stream, after: Reader) => void
   /** The stream's start: the peer knows everything up to this position, or did not ask for it. */
@@ -42,19 +42,19 @@ export class Stream {
   #reader: Reader
   #cursor: Position
   /** The position up to which the reader's permissions are known to be current. */
-  #known: Position
+  #checkedThrough: Position
   #held: StoredEvent[] | undefined
-  #isBehind = false
-  #isStale = false
+  #mustRead = false
+  #mustCheck = false
   #ended = false
 
   constructor(reader: Reader, options: StreamOptions) {
     this.#reader = reader
     this.#options = options
     this.#cursor = options.from
-    this.#known = options.from
+    this.#checkedThrough = options.from
     if (!options.replay) return
-    this.#isBehind = true
+    this.#mustRead = true
     this.#pause()
   }
 
@@ -72,15 +72,15 @@ export class Stream {
       this.#held.push(event)
       return
     }
-    this.#isBehind = true
+    this.#mustRead = true
     this.#pause()
   }
 
   /** Sends nothing after `since` until the credential has been checked. */
   recheck(since: Position): void {
     if (!this.#held && comparePositions(since, this.#cursor) > 0) this.#cursor = since
-    this.#isStale = true
-    this.#isBehind = true
+    this.#mustCheck = true
+    this.#mustRead = true
     this.#pause()
   }
 
@@ -98,8 +98,8 @@ export class Stream {
   }
 
   async #checkReader(): Promise<void> {
-    this.#isStale = false
-    const after = await this.#options.lookAgain()
+    this.#mustCheck = false
+    const after = await this.#options.resolveReader()
     if (this.#ended) return
     if (lostWorkspace(this.#reader, after)) return this.end()
     this.#options.onReader(this, after)
@@ -109,20 +109,20 @@ export class Stream {
   async #catchUp(): Promise<void> {
     const { db, sink, delivered } = this.#options
     this.#held = []
-    this.#isBehind = false
+    this.#mustRead = false
     // The feed delivers an event only once, so missed events are read from the table.
     const asked = { from: this.#cursor, audience: audienceOf(this.#reader), take: pageSize, delivered: delivered() }
     const page = await eventsAfter(db, asked)
-    if (page.length === pageSize) this.#isBehind = true
+    if (page.length === pageSize) this.#mustRead = true
     for (const event of page) {
       // Checks the credential first, because the reader may have lost access to the remaining events.
-      if (this.#isStale) this.#isBehind = true
-      if (this.#ended || this.#isStale) return
+      if (this.#mustCheck) this.#mustRead = true
+      if (this.#ended || this.#mustCheck) return
       // The table is ahead of the feed, which may not have delivered an event that changes the reader's permissions.
-      if (comparePositions(event, this.#known) > 0 && comparePositions(event, delivered()) > 0) {
-        this.#known = page.at(-1) ?? event
-        this.#isStale = true
-        this.#isBehind = true
+      if (comparePositions(event, this.#checkedThrough) > 0 && comparePositions(event, delivered()) > 0) {
+        this.#checkedThrough = page.at(-1) ?? event
+        this.#mustCheck = true
+        this.#mustRead = true
         return
       }
       if (!this.#send(event) && !(await sink.drained())) return this.end()
@@ -130,8 +130,8 @@ export class Stream {
   }
 
   async #work(): Promise<void> {
-    while (!this.#ended && (this.#isStale || this.#isBehind)) {
-      if (this.#isStale) await this.#checkReader()
+    while (!this.#ended && (this.#mustCheck || this.#mustRead)) {
+      if (this.#mustCheck) await this.#checkReader()
       else if (await this.#options.sink.drained()) await this.#catchUp()
       else this.end()
     }
@@ -144,8 +144,8 @@ export class Stream {
     this.#work().catch((error: unknown) => {
       if (this.#ended) return
       if (this.#options.hasEnded(error)) return this.end()
-      this.#isStale = true
-      this.#isBehind = true
+      this.#mustCheck = true
+      this.#mustRead = true
       setTimeout(() => this.#run(), retryMs).unref()
     })
   }

@@ -72,7 +72,7 @@ export const permissionToRead = (type: string, { ofTeam = false } = {}): Permiss
 }
 
 /** Event types that change what the event's own account may read. Its open streams then check their credential again. */
-export const changesReader = (type: string): boolean => /^(api_key|grant|member)\.|^session\.revoked$/.test(type)
+export const mayChangeAccess = (type: string): boolean => /^(api_key|grant|member)\.|^session\.revoked$/.test(type)
 
 /** `.*` matches all types of a resource. */
 export type TypePattern = EventType | `${EventResource}.*`

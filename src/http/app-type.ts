@@ -50,7 +50,7 @@ export const resourceUrl = (publicUrl: string, resource: ProtectedResource): str
 export const metadataPath = (resource: ProtectedResource): string => `/.well-known/oauth-protected-resource${resource}`
 
 /** Whether this process is about to stop. It keeps serving, because a load balancer takes time to notice. */
-export type Departure = { hasBegun: boolean }
+export type Shutdown = { hasBegun: boolean }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -94,7 +94,7 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     publicUrl: string
-    departure: Departure
+    shutdown: Shutdown
   }
   interface FastifyRequest {
     /** Null if the route requires no credential and none was sent. */

@@ -6,7 +6,7 @@ import { invalidFields, Refusal } from '../lib/errors.ts'
 import { parseId, type Uuid } from '../lib/ids.ts'
 import { type App, mcpPath } from './app-type.ts'
 import { malformedAuthorization, missingCredential, unknownToken } from './credential-hints.ts'
-import { actingFor } from './internal-call.ts'
+import { outerRequestOf } from './internal-call.ts'
 import { idMessage } from './wire.ts'
 
 /** `request.ip` uses forwarded headers only from configured proxies. */
@@ -73,15 +73,18 @@ const credentialOf = (deps: AuthenticateDeps, request: FastifyRequest): Credenti
 }
 
 /** Separate, because a stream retains this closure and everything in its scope. */
-const again = (resolve: Credential['resolve'], origin: RequestOrigin) => async (tx?: Tx) => ({ ...(await resolve(tx)), origin })
+const reauthenticator = (resolve: Credential['resolve'], origin: RequestOrigin) => async (tx?: Tx) => ({
+  ...(await resolve(tx)),
+  origin,
+})
 
 const isUnauthenticated = (error: unknown): boolean => error instanceof Refusal && error.status === 401
 
 const authenticate = async (deps: AuthenticateDeps, request: FastifyRequest, optional: boolean): Promise<void> => {
-  const acting = actingFor(request.raw)
-  if (acting) {
-    request.caller = acting.caller
-    request.reauthenticate = acting.reauthenticate
+  const outer = outerRequestOf(request.raw)
+  if (outer) {
+    request.caller = outer.caller
+    request.reauthenticate = outer.reauthenticate
     return
   }
   const credential = credentialOf(deps, request)
@@ -91,7 +94,7 @@ const authenticate = async (deps: AuthenticateDeps, request: FastifyRequest, opt
   const { isBearer, resolve } = credential
   try {
     request.caller = { ...(await resolve()), origin }
-    request.reauthenticate = again(resolve, origin)
+    request.reauthenticate = reauthenticator(resolve, origin)
   } catch (error) {
     // If the credential is optional, an expired cookie counts as no credential.
     if (!optional || isBearer || !isUnauthenticated(error)) throw error

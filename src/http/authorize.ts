@@ -62,7 +62,7 @@ export const checkAdmission = (request: FastifyRequest, caller: Principal, now: 
 }
 
 /** Otherwise a key could link a wallet and, in the wallet's session, do what the key itself is not allowed to do. */
-const checkOrigin = ({ routeOptions: { config } }: FastifyRequest, { originGrantId }: Principal): void => {
+const checkSignInMethod = ({ routeOptions: { config } }: FastifyRequest, { originGrantId }: Principal): void => {
   if (config.access === 'undelegated' && originGrantId !== null)
     throw new Refusal('forbidden', {
       message:
@@ -76,7 +76,7 @@ export const registerAuthorization = (app: App, clock: Clock): void => {
     if (!caller) return
     checkAuthority(request, caller)
     if (!hasKey(request)) checkAdmission(request, caller, clock.now())
-    checkOrigin(request, caller)
+    checkSignInMethod(request, caller)
   })
 }
 

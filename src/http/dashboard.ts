@@ -66,7 +66,7 @@ const withFacts = (page: string, hasSession: boolean, { rails, identity, fees }:
 }
 
 /** Serves the built dashboard. Browsers cache files whose names include the hash of their content. */
-export const registerDashboard = async (app: App, db: Db, given: PageFacts): Promise<void> => {
+export const registerDashboard = async (app: App, db: Db, facts: PageFacts): Promise<void> => {
   const declared = { config: { internal: true, cors: false as const }, schema: { hide: true } }
   for (const url of ['/', ...pages.flatMap((page) => [`/${page}`, `/${page}/*`])]) {
     app.get(url, declared, async (request, reply) => {
@@ -74,7 +74,7 @@ export const registerDashboard = async (app: App, db: Db, given: PageFacts): Pro
       const page = await readBuilt(join(built, 'index.html'), 'The dashboard is not built')
       // Not cached, because people make decisions on some of these pages.
       reply.header('cache-control', 'no-store').type('text/html; charset=utf-8')
-      return reply.send(withFacts(page.toString(), Boolean(sessionCookieOf(request)), given))
+      return reply.send(withFacts(page.toString(), Boolean(sessionCookieOf(request)), facts))
     })
   }
   await app.register(serveFiles, { root: built, serve: false, cacheControl: false })

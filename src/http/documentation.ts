@@ -15,11 +15,11 @@ export type Manifest = Readonly<Record<string, { page?: Served; text?: Served }>
 const built = fileURLToPath(new URL('../../docs/dist/', import.meta.url))
 const missing = 'The documentation is not built'
 /** The URL in rendered files, to be replaced by the service's own. */
-const written = 'http://localhost:3000'
+const buildUrl = 'http://localhost:3000'
 
 /** Also replaces bare host names, for example in a sample wallet message. */
 const atAddress = (text: string, publicUrl: string): string =>
-  text.replaceAll(written, publicUrl).replaceAll(new URL(written).host, new URL(publicUrl).host)
+  text.replaceAll(buildUrl, publicUrl).replaceAll(new URL(buildUrl).host, new URL(publicUrl).host)
 
 const compress = promisify(brotliCompress)
 const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }

@@ -1,27 +1,27 @@
 import { Server, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { App, Departure } from './app-type.ts'
+import type { App, Shutdown } from './app-type.ts'
 
 /** Once the process is leaving, every response closes its connection: the client's next request reaches another process. */
-export const registerDeparture = (app: App, departure: Departure): void => {
-  app.decorate('departure', departure)
+export const registerShutdown = (app: App, shutdown: Shutdown): void => {
+  app.decorate('shutdown', shutdown)
   app.addHook('onRequest', (_request, reply, done) => {
-    if (departure.hasBegun) reply.header('connection', 'close')
+    if (shutdown.hasBegun) reply.header('connection', 'close')
     done()
   })
   app.addHook('preClose', async () => {
-    departure.hasBegun = true
+    shutdown.hasBegun = true
   })
 }
 
-const drainMs = 5_000
+const maxFinishMs = 5_000
 const idlePollMs = 50
 /** Even a slow client has sent its request this long after opening a connection for it. */
-const silentMs = 1_000
+const unusedConnectionMs = 1_000
 /** Node's backlog: at most this many connections can wait to be accepted, so any later one arrived after shutdown began. */
 const maxWaiting = 511
 /** The listener closes after this time even if new connections keep arriving. */
-const quietMs = 3_000
+const maxAcceptMs = 3_000
 
 /**
  * Shuts down without losing requests, except one that arrives on an idle connection while it is being closed. Closing the
@@ -36,11 +36,11 @@ export const registerDrain = (app: App): void => {
   let timers: NodeJS.Timeout[] = []
   const closeIdle = () => {
     app.server.closeIdleConnections()
-    const before = performance.now() - silentMs
+    const before = performance.now() - unusedConnectionMs
     for (const [socket, at] of accepted) if (socket.bytesRead === 0 && at < before) socket.destroy()
   }
   const untilQuiet = async () => {
-    const giveUp = performance.now() + quietMs
+    const giveUp = performance.now() + maxAcceptMs
     const maxAccepted = acceptedCount + maxWaiting
     // The current turn may already have polled the listener.
     await turn()
@@ -58,7 +58,10 @@ export const registerDrain = (app: App): void => {
     await untilQuiet()
     // Fastify closes the rest of the server after all preClose hooks.
     if (app.server.listening) Server.prototype.close.call(app.server)
-    timers = [setInterval(() => setImmediate(closeIdle), idlePollMs), setTimeout(() => app.server.closeAllConnections(), drainMs)]
+    timers = [
+      setInterval(() => setImmediate(closeIdle), idlePollMs),
+      setTimeout(() => app.server.closeAllConnections(), maxFinishMs),
+    ]
   })
   app.addHook('onClose', async () => {
     for (const timer of timers) clearTimeout(timer)

@@ -111,13 +111,13 @@ const inWorkspace = (refusal: Refusal, { caller, routeOptions: { config, schema,
 }
 
 /** The only function that turns thrown values into responses. `complete` adds the state of records that a refusal names, if it can. */
-export const registerErrors = (app: App, complete: (refusal: Refusal, caller: Principal | null) => Promise<Refusal>): void => {
+export const registerErrors = (app: App, addExisting: (refusal: Refusal, caller: Principal | null) => Promise<Refusal>): void => {
   app.decorateRequest('refusal', null)
-  const judge = createNotFoundAnswer(app)
+  const refusalOfUnknownRoute = createNotFoundAnswer(app)
   app.setErrorHandler(async (error, request, reply) => {
     const refusal = toRefusal(error, request)
     if (refusal && refusal.status < 500) {
-      const completed = await complete(refusal, request.caller).catch((failure: unknown) => {
+      const completed = await addExisting(refusal, request.caller).catch((failure: unknown) => {
         request.log.warn(describeError(failure), 'the records that a refusal names could not be read')
         return refusal
       })
@@ -127,7 +127,7 @@ export const registerErrors = (app: App, complete: (refusal: Refusal, caller: Pr
     return sendRefusal(refusal ?? new Refusal('internal_error'), request, reply)
   })
   app.setNotFoundHandler((request, reply) => {
-    const refusal = opensPage(request) ? unknown(unknownAddress) : judge(request)
+    const refusal = opensPage(request) ? unknown(unknownAddress) : refusalOfUnknownRoute(request)
     return sendRefusal(refusal, request, reply)
   })
 }

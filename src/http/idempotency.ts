@@ -33,7 +33,7 @@ const pathOf = ({ url }: FastifyRequest): string => new URL(url, 'http://path').
 
 const hashBody = (request: FastifyRequest): Buffer => sha256(request.rawBody ? canonicalJson(JSON.parse(request.rawBody)) : '')
 
-const placeOf = ({ principal: { workspace } }: FastifyRequest): KeyScope => ({
+const keyScopeOf = ({ principal: { workspace } }: FastifyRequest): KeyScope => ({
   accountId: workspace.owningAccountId,
   workspaceId: workspace.id,
 })
@@ -46,11 +46,11 @@ const scopeOf: ScopeOf = (request, key) => {
 }
 
 /** The idempotency key of a request that moves money applies across all credentials. */
-const scopeOfRecord: ScopeOf = (request, key) => recordScope(pathOf(request), placeOf(request), key)
+const scopeOfRecord: ScopeOf = (request, key) => recordScope(pathOf(request), keyScopeOf(request), key)
 
 const onceOf = (request: FastifyRequest, scope: ScopeOf): KeyUse | null => {
   const key = keyOf(request)
-  return key === undefined ? null : { key, scope: scope(request, key), bodyHash: hashBody(request), place: placeOf(request) }
+  return key === undefined ? null : { key, scope: scope(request, key), bodyHash: hashBody(request), place: keyScopeOf(request) }
 }
 
 /** Running work continues only while the caller still has the authority for it. */
@@ -70,7 +70,7 @@ const recheckAuthority = (request: FastifyRequest, current: Principal): void => 
 }
 
 /** Checks the caller again under the locks, so that no new request passes after an acknowledged revocation or freeze. */
-const callerOf = (request: FastifyRequest): Pick<WriteRequest<Principal>, 'reauthenticate' | 'admit'> => ({
+const checksUnderLocks = (request: FastifyRequest): Pick<WriteRequest<Principal>, 'reauthenticate' | 'admit'> => ({
   reauthenticate: async (tx) => {
     const current = await request.reauthenticate(tx)
     recheckAuthority(request, current)
@@ -81,7 +81,7 @@ const callerOf = (request: FastifyRequest): Pick<WriteRequest<Principal>, 'reaut
 
 export const recordRequestOf = (request: FastifyRequest): Omit<WriteRequest<Principal>, 'locks'> => ({
   once: onceOf(request, scopeOfRecord),
-  ...callerOf(request),
+  ...checksUnderLocks(request),
 })
 
 /** `replayed`: the response is from an earlier request with the same key. */
@@ -101,7 +101,7 @@ const inTurn = <Result>(db: Database, account: Uuid, work: () => Promise<Result>
 
 /**
  * Runs the write of one record (`src/queue/write-path.ts`), locking the caller's account and the accounts that hold the
- * workspace's money. `concerned`: other accounts that the write changes, locked in the same order. A second request with the same
+ * workspace's money. `otherAccounts`: accounts that the write changes, locked in the same order. A second request with the same
  * key waits for these locks and then gets the stored response. A refusal rolls back everything. A `CommitThenThrow` keeps its
  * audit rows but stores no response.
  */
@@ -110,16 +110,16 @@ export const respondOnce = async (
   request: FastifyRequest,
   reply: FastifyReply,
   work: (tx: Tx) => Promise<Answer>,
-  concerned?: () => Promise<readonly Uuid[]>,
+  otherAccounts?: () => Promise<readonly Uuid[]>,
 ): Promise<FastifyReply> => {
   const { caller } = request
-  const others = (await concerned?.()) ?? []
-  const again = callerOf(request)
+  const others = (await otherAccounts?.()) ?? []
+  const underLocks = checksUnderLocks(request)
   const write = {
     locks: { exclusive: caller ? [caller.accountId, ...balanceAccountsOf(caller.workspace), ...others] : [] },
     once: onceOf(request, scopeOf),
-    reauthenticate: async (tx: Tx) => (caller ? again.reauthenticate(tx) : null),
-    admit: (current: Principal | null, at: Date) => current && again.admit?.(current, at),
+    reauthenticate: async (tx: Tx) => (caller ? underLocks.reauthenticate(tx) : null),
+    admit: (current: Principal | null, at: Date) => current && underLocks.admit?.(current, at),
     work: async (tx: Tx) => {
       const { status, body, secret } = await work(tx)
       const text = body === undefined ? '' : String(reply.code(status).serialize(body))

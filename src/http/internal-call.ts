@@ -5,7 +5,7 @@ import type { Principal } from '../auth/principal.ts'
 import { newId } from '../lib/ids.ts'
 import type { App } from './app-type.ts'
 
-export type Acting = Pick<FastifyRequest, 'id' | 'reauthenticate'> & { caller: Principal }
+export type OuterRequest = Pick<FastifyRequest, 'id' | 'reauthenticate'> & { caller: Principal }
 export type InternalCall = {
   method: 'GET' | 'POST' | 'DELETE'
   path: string
@@ -17,33 +17,33 @@ export type InternalAnswer = { status: number; replayed: boolean; retryAfterSeco
 
 /** A call identifies its caller by 32 random bytes, valid once and only in this process, so outsiders cannot forge the header. */
 const header = 'internal-call'
-const announced = new Map<string, Acting>()
-const callers = new WeakMap<object, Acting>()
+const announced = new Map<string, OuterRequest>()
+const callers = new WeakMap<object, OuterRequest>()
 
-export const actingFor = (request: object): Acting | undefined => callers.get(request)
+export const outerRequestOf = (request: object): OuterRequest | undefined => callers.get(request)
 
 /** An internal call has the id of the request that made it. */
 export const requestIdOf = (request: { headers: IncomingHttpHeaders }): string => {
   const token = String(request.headers[header])
-  const acting = announced.get(token)
+  const outer = announced.get(token)
   // The id begins with its time, by which the request log finds its entry.
-  if (!acting) return newId()
+  if (!outer) return newId()
   announced.delete(token)
-  callers.set(request, acting)
-  return acting.id
+  callers.set(request, outer)
+  return outer.id
 }
 
 /** Runs a route with its hooks, validation and serializer. Authentication and rate limits applied to the outer request. */
-export const callRoute = async (app: App, as: Acting, call: InternalCall): Promise<InternalAnswer> => {
+export const callRoute = async (app: App, outer: OuterRequest, call: InternalCall): Promise<InternalAnswer> => {
   const token = randomBytes(32).toString('hex')
-  announced.set(token, as)
+  announced.set(token, outer)
   const query = Object.entries(call.query ?? {}).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
   const { statusCode, headers, payload } = await app
     .inject({
       method: call.method,
       url: call.path,
       query: Object.fromEntries(query),
-      remoteAddress: as.caller.origin.ip ?? '127.0.0.1',
+      remoteAddress: outer.caller.origin.ip ?? '127.0.0.1',
       headers: { [header]: token, ...(call.idempotencyKey !== undefined && { 'idempotency-key': call.idempotencyKey }) },
       ...(call.body && { payload: call.body }),
     })

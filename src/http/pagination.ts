@@ -74,7 +74,7 @@ export type Cursors = ReturnType<typeof createCursors>
 
 type Listing<Row, Item> = {
   /** The workspace or account that owns the rows. Null for administrators, who see all rows. */
-  of: Uuid | null
+  owner: Uuid | null
   read: (page: PageRequest) => Promise<readonly Row[]>
   idOf: (row: Row) => Uuid
   present: (rows: readonly Row[]) => readonly Item[] | Promise<readonly Item[]>
@@ -82,12 +82,12 @@ type Listing<Row, Item> = {
 
 type ListRequest = Pick<FastifyRequest, 'routeOptions' | 'params'> & { query: PageQuery & { wait_seconds?: number } }
 
-const plain = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
+const bigintAsText = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
 
 /** Binds a cursor to one operation, one owner and all parameters except page size and waiting time. */
-const bindingOf = ({ routeOptions, params, query }: ListRequest, of: Uuid | null): string => {
+const bindingOf = ({ routeOptions, params, query }: ListRequest, owner: Uuid | null): string => {
   const { limit: _limit, cursor: _cursor, wait_seconds: _wait, ...filter } = query
-  return JSON.stringify([routeOptions.config.operation, of, params, filter], plain)
+  return JSON.stringify([routeOptions.config.operation, owner, params, filter], bigintAsText)
 }
 
 /** In bytes. A page ends before this size, with the cursor of its last row. */
@@ -106,7 +106,7 @@ export const countThatFits = (items: readonly unknown[]): number => {
   return tooMany === -1 ? items.length : Math.max(1, tooMany)
 }
 
-const cut = async <Row, Item>(
+const fitToPage = async <Row, Item>(
   rows: readonly Row[],
   limit: number,
   present: Listing<Row, Item>['present'],
@@ -118,26 +118,26 @@ const cut = async <Row, Item>(
 }
 
 /** The last row of the previous page. Null for the first page. */
-export const positionOf = ({ cursors }: { cursors: Cursors }, request: ListRequest, of: Uuid | null): Uuid | null =>
-  request.query.cursor === undefined ? null : cursors.read(bindingOf(request, of), request.query.cursor)
+export const positionOf = ({ cursors }: { cursors: Cursors }, request: ListRequest, owner: Uuid | null): Uuid | null =>
+  request.query.cursor === undefined ? null : cursors.read(bindingOf(request, owner), request.query.cursor)
 
 /** Reads and writes the cursors of all lists. */
 export const readPage = async <Row, Item>(
   { cursors }: { cursors: Cursors },
   request: ListRequest,
-  { of, read, idOf, present }: Listing<Row, Item>,
+  { owner, read, idOf, present }: Listing<Row, Item>,
 ): Promise<Page<Item>> => {
   const { limit } = request.query
-  const rows = await read({ before: positionOf({ cursors }, request, of), take: limit + 1 })
-  const { data, last } = await cut(rows, limit, present)
+  const rows = await read({ before: positionOf({ cursors }, request, owner), take: limit + 1 })
+  const { data, last } = await fitToPage(rows, limit, present)
   const more = rows.length > data.length && last !== undefined
-  return { data, next_cursor: more ? cursors.write(bindingOf(request, of), idOf(last)) : null }
+  return { data, next_cursor: more ? cursors.write(bindingOf(request, owner), idOf(last)) : null }
 }
 
 type ChangesListing<Row, Item> = {
-  of: Uuid
+  owner: Uuid
   read: (from: ChangePosition | undefined, take: number) => Promise<{ rows: readonly Row[]; settledAtStart: string }>
-  placeOf: (row: Row) => { changed: bigint; id: Uuid }
+  changeOf: (row: Row) => { changed: bigint; id: Uuid }
   present: Listing<Row, Item>['present']
 }
 
@@ -145,14 +145,14 @@ type ChangesListing<Row, Item> = {
 export const readChangesPage = async <Row, Item>(
   { cursors }: { cursors: Cursors },
   request: ListRequest,
-  { of, read, placeOf, present }: ChangesListing<Row, Item>,
+  { owner, read, changeOf, present }: ChangesListing<Row, Item>,
 ): Promise<Page<Item>> => {
   const { limit, cursor } = request.query
-  const list = bindingOf(request, of)
+  const list = bindingOf(request, owner)
   const { rows, settledAtStart } = await read(cursor === undefined ? undefined : cursors.readChange(list, cursor), limit)
-  const { data, last } = await cut(rows, limit, present)
+  const { data, last } = await fitToPage(rows, limit, present)
   if (last === undefined) return { data, next_cursor: null }
-  const { changed, id } = placeOf(last)
+  const { changed, id } = changeOf(last)
   return { data, next_cursor: cursors.writeChange(list, { transaction: String(changed), id, settledAtStart }) }
 }
 

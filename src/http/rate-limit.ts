@@ -5,7 +5,7 @@ import type { Principal } from '../auth/principal.ts'
 import type { Config } from '../config.ts'
 import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
-import { actingFor } from './internal-call.ts'
+import { outerRequestOf } from './internal-call.ts'
 
 /** Counts an IPv6 address by its /64, of which a customer has all addresses, and a mapped IPv4 address as the IPv4 address. */
 export const networkOf = (text: string): string => {
@@ -18,7 +18,7 @@ export const networkOf = (text: string): string => {
     .join(':')}::/64`
 }
 
-type LimitedName = { name: string; max: number }
+type LimitCounter = { name: string; max: number }
 
 type OnRedis = (up: boolean) => void
 /** How long a request waits for Redis before this process counts it locally. */
@@ -51,7 +51,7 @@ const createCounter = async (app: App, redisUrl: string | undefined, onRedis: On
 const rootsPerAccount = 3
 
 /** Counts by the root of the lineage, so that a key gains nothing by creating keys and agents cannot use up a person's limit. */
-const namesOf = (caller: Principal, max: number): LimitedName[] => {
+const countersOf = (caller: Principal, max: number): LimitCounter[] => {
   const account = caller.accountId
   const [root] = caller.grant?.lineage ?? []
   if (root === undefined) return [{ name: `person:${account}`, max }]
@@ -65,20 +65,20 @@ export const createRateLimits = async (app: App, config: Config, onRedis: OnRedi
   const { RATE_LIMIT_ENABLED: enabled, REDIS_URL: redisUrl } = config
   const counter = await createCounter(app, enabled ? redisUrl : undefined, onRedis)
   const { rateLimitPerMinute: perPrincipal, rateLimitPublicPerMinute: perAddress } = config
-  const ofAddress = (kind: string, { ip }: FastifyRequest, max: number) => ({ name: `${kind}:${networkOf(ip)}`, max })
-  const general = (request: FastifyRequest): LimitedName[] =>
-    request.caller ? namesOf(request.caller, perPrincipal) : [ofAddress('address', request, perPrincipal)]
-  const strict = (request: FastifyRequest): LimitedName[] => [
-    ofAddress('credentials', request, perAddress),
+  const addressCounter = (kind: string, { ip }: FastifyRequest, max: number) => ({ name: `${kind}:${networkOf(ip)}`, max })
+  const general = (request: FastifyRequest): LimitCounter[] =>
+    request.caller ? countersOf(request.caller, perPrincipal) : [addressCounter('address', request, perPrincipal)]
+  const strict = (request: FastifyRequest): LimitCounter[] => [
+    addressCounter('credentials', request, perAddress),
     // Also counts by account, so that a signed-in caller cannot enter more device codes by using many addresses.
     ...(request.caller ? [{ name: `credentials:${request.caller.accountId}`, max: perAddress }] : []),
   ]
 
   /** If one limit refuses, the later limits are not charged. The headers describe the limit closest to exhaustion. */
-  const apply = async (names: readonly LimitedName[], reply: FastifyReply, cost: number): Promise<void> => {
+  const apply = async (counters: readonly LimitCounter[], reply: FastifyReply, cost: number): Promise<void> => {
     if (!enabled) return
     let nearest: { max: number; remaining: number; seconds: number } | undefined
-    for (const { name, max } of names) {
+    for (const { name, max } of counters) {
       const { consumedPoints, msBeforeNext } = await counter.consume(name, cost)
       const remaining = max - consumedPoints
       if (!nearest || remaining < nearest.remaining) nearest = { max, remaining, seconds: Math.ceil(msBeforeNext / 1000) }
@@ -94,7 +94,8 @@ export const createRateLimits = async (app: App, config: Config, onRedis: OnRedi
     countRequest: (request: FastifyRequest, reply: FastifyReply) =>
       apply((request.routeOptions.config.credentialIssuing ? strict : general)(request), reply, 1),
     /** Counts a rejected credential against its IP address. */
-    countRefused: (request: FastifyRequest, reply: FastifyReply) => apply([ofAddress('refused', request, perAddress)], reply, 1),
+    countRefused: (request: FastifyRequest, reply: FastifyReply) =>
+      apply([addressCounter('refused', request, perAddress)], reply, 1),
     /** For a request that contains several: counts the ones beyond the first, which `countRequest` already counted. */
     countMore: async (request: FastifyRequest, reply: FastifyReply, cost: number) => {
       if (cost > 0) await apply(general(request), reply, cost)
@@ -108,7 +109,7 @@ export const registerRateLimits = (app: App, limits: RateLimits): void => {
   app.addHook('onRequest', (request, reply, done) => {
     const { internal, unlimited } = request.routeOptions.config
     // Internal calls were counted when their outer request arrived.
-    if (internal || unlimited || actingFor(request.raw)) return done()
+    if (internal || unlimited || outerRequestOf(request.raw)) return done()
     limits.countRequest(request, reply).then(() => done(), done)
   })
 }

@@ -17,11 +17,11 @@ const maxMembers = 100_000
 /** Databases and logs cannot store NUL or an unpaired surrogate. */
 export const isStorable = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed()
 
-const check = (body: unknown, takes: (text: string) => boolean): void => {
+const checkTexts = (body: unknown, isAccepted: (text: string) => boolean): void => {
   let members = 0
   const checkValue = (value: unknown, path: string, depth: number): void => {
     if (depth > maxDepth) throw invalidFields({ path: path || 'body', message: 'is nested too deeply' })
-    if (typeof value === 'string' && !takes(value))
+    if (typeof value === 'string' && !isAccepted(value))
       throw invalidFields({ path: path || 'body', message: 'has characters that cannot be stored' })
     if (typeof value !== 'object' || value === null) return
     if (Array.isArray(value) && value.length > maxEntries)
@@ -33,7 +33,7 @@ const check = (body: unknown, takes: (text: string) => boolean): void => {
       const at = path ? `${path}.${key}` : key
       // Code that copies objects carelessly would use this name to set the prototype.
       if (key === '__proto__') throw invalidFields({ path: at, message: 'is not a known field' })
-      if (!takes(key)) throw invalidFields({ path: path || 'body', message: 'has a name that cannot be stored' })
+      if (!isAccepted(key)) throw invalidFields({ path: path || 'body', message: 'has a name that cannot be stored' })
       checkValue(entry, at, depth + 1)
     }
   }
@@ -49,24 +49,24 @@ const parseJson = (text: string): unknown => {
 }
 
 /** Parses JSON whose texts can be stored or pass `takes`, and that all parsers read in the same way. Throws 400. */
-export const readJson = (text: string, takes = isStorable): unknown => {
+export const readJson = (text: string, isAccepted = isStorable): unknown => {
   const value = parseJson(text)
-  check(value, takes)
+  checkTexts(value, isAccepted)
   const repeated = repeatedName(text)
   if (repeated !== undefined) throw invalidFields({ path: repeated, message: 'is given more than once' })
   return value
 }
 
 /** Headers that must have a single value. Node joins repeated headers with a comma or keeps only the first. */
-const names = ['Authorization', 'Idempotency-Key', 'Last-Event-ID', 'Workspace-Id'] as const
-const named: ReadonlyMap<string, string> = new Map(names.map((name) => [name.toLowerCase(), name]))
+const singleHeaders = ['Authorization', 'Idempotency-Key', 'Last-Event-ID', 'Workspace-Id'] as const
+const singleHeaderTitles: ReadonlyMap<string, string> = new Map(singleHeaders.map((name) => [name.toLowerCase(), name]))
 
 /** A header sent twice with one value counts once: "a, a" would be another idempotency key than "a": a repeat would pay twice. */
 const joinEqualHeaders = ({ rawHeaders, headers }: IncomingMessage): void => {
   const seen = new Map<string, string>()
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index]?.toLowerCase() ?? ''
-    const title = named.get(name)
+    const title = singleHeaderTitles.get(name)
     if (title === undefined) continue
     const value = rawHeaders[index + 1] ?? ''
     const before = seen.get(name)
@@ -143,7 +143,7 @@ const refuseNul = (url: string): void => {
 }
 
 /** A small body arrives together with its headers: it is complete before hooks that wait, but parsed after them. */
-const noteArrival = (request: FastifyRequest): void => {
+const recordArrival = (request: FastifyRequest): void => {
   const { raw } = request
   const arrive = () => {
     request.arrivedAt ||= performance.now()
@@ -177,7 +177,7 @@ export const registerRequestSyntax = (app: App): void => {
   })
   app.addHook('onRequest', async (request) => {
     const { raw } = request
-    noteArrival(request)
+    recordArrival(request)
     joinEqualHeaders(raw)
     const { headers } = raw
     const empty = headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0'

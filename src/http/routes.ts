@@ -42,7 +42,7 @@ type Items<R extends Paged> = readonly z.output<R[200]>['data'][number][]
 /** `at`: a single instant for the whole page. */
 type List<P, Q, R extends Paged, Row> = Declared<P, Q, None, R> & {
   /** The owner of the rows. Default: the caller's workspace, or no owner in lists for administrators, who see all rows. */
-  of?: (request: RequestOf<P, Q, None>) => Uuid | Promise<Uuid>
+  owner?: (request: RequestOf<P, Q, None>) => Uuid | Promise<Uuid>
   read: (page: PageRequest, request: RequestOf<P, Q, None>, at: Date) => Promise<readonly Row[]>
   present: (rows: readonly Row[], request: RequestOf<P, Q, None>, at: Date) => Items<R> | Promise<Items<R>>
   idOf?: (row: Row) => Uuid
@@ -53,7 +53,7 @@ type Write<P, Q, B, R extends Responses, Known> = Declared<P, Q, B, R> & {
   /** Runs under the caller's locks. `principal` is the caller as read under these locks. */
   work: (tx: Tx, request: RequestOf<P, Q, B>, known: Known) => Promise<AnswerOf<R>>
   /** Other accounts that the write changes, for `respondOnce`. */
-  concerned?: (request: RequestOf<P, Q, B>) => Promise<readonly Uuid[]>
+  otherAccounts?: (request: RequestOf<P, Q, B>) => Promise<readonly Uuid[]>
 }
 
 /** Responds in another way, for example with a header, an HTML page, a file or a stream. */
@@ -90,12 +90,12 @@ export const routesOf = (app: App, deps: { db: Database; clock: Clock; cursors: 
     <R extends Responses, Known, P extends Zod = None, Q extends Zod = None, B extends Zod = None>(
       url: string,
       operation: string,
-      { before, work, concerned, ...declared }: Write<P, Q, B, R, Known>,
+      { before, work, otherAccounts, ...declared }: Write<P, Q, B, R, Known>,
     ): void =>
-      declare(method, url, operation, declared, async (plain, reply) => {
-        const request = typed<P, Q, B>(plain)
+      declare(method, url, operation, declared, async (untyped, reply) => {
+        const request = typed<P, Q, B>(untyped)
         const known = (await before?.(request, reply)) as Known
-        const others = concerned && (() => concerned(request))
+        const others = otherAccounts && (() => otherAccounts(request))
         return respondOnce(deps, request, reply, (tx) => work(tx, request, known), others)
       })
   const answer =
@@ -123,14 +123,18 @@ export const routesOf = (app: App, deps: { db: Database; clock: Clock; cursors: 
     list: <Q extends z.ZodType<PageQuery>, R extends Paged, Row, P extends Zod = None>(
       url: string,
       operation: string,
-      { of, read, idOf, present, ...declared }: List<P, Q, R, Row>,
+      { owner, read, idOf, present, ...declared }: List<P, Q, R, Row>,
     ): void => {
       const refuses = ['invalid_cursor', ...(declared.refuses ?? [])] as const
-      declare('GET', url, operation, { ...declared, refuses }, async (plain, reply) => {
-        const request = typed<P, Q, None>(plain)
+      declare('GET', url, operation, { ...declared, refuses }, async (untyped, reply) => {
+        const request = typed<P, Q, None>(untyped)
         const at = deps.clock.now()
         const page = await readPage(deps, request, {
-          of: of ? await of(request) : (declared.access ?? byDefault.access) === 'admin' ? null : request.principal.workspace.id,
+          owner: owner
+            ? await owner(request)
+            : (declared.access ?? byDefault.access) === 'admin'
+              ? null
+              : request.principal.workspace.id,
           read: (asked) => read(asked, request, at),
           idOf: idOf ?? ((row) => (row as Row & { id: Uuid }).id),
           present: (rows) => present(rows, request, at),

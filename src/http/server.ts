@@ -10,9 +10,9 @@ import type { Config } from '../config.ts'
 import type { Clock } from '../lib/clock.ts'
 import { notFound, Refusal, refuseFields } from '../lib/errors.ts'
 import { watchRequests } from '../lib/tracing.ts'
-import { type App, type Departure, mcpPath, metadataPath } from './app-type.ts'
+import { type App, mcpPath, metadataPath, type Shutdown } from './app-type.ts'
 import { readForwardedAddresses } from './client-address.ts'
-import { registerDeparture, registerDrain } from './drain.ts'
+import { registerDrain, registerShutdown } from './drain.ts'
 import { refuseUnroutable } from './errors.ts'
 import { requestIdOf } from './internal-call.ts'
 import { refuseMalformedRequest } from './malformed-request.ts'
@@ -65,7 +65,7 @@ export const registerConstantHeaders = (app: App, production: boolean, clock: Cl
 }
 
 /** After this time without any traffic, the peer is gone or just occupies the connection. Idle connections end earlier. */
-const silentMs = (keepAliveSeconds: number): number => Math.max(80_000, keepAliveSeconds * 1000 + 10_000)
+const inactivityTimeoutMs = (keepAliveSeconds: number): number => Math.max(80_000, keepAliveSeconds * 1000 + 10_000)
 
 export const listenerOptions = ({ config, logger }: { config: Config; logger: Logger }) => ({
   loggerInstance: logger as FastifyBaseLogger,
@@ -74,7 +74,7 @@ export const listenerOptions = ({ config, logger }: { config: Config; logger: Lo
   // A request must be complete this long after its connection opened, so that no client can occupy a connection by sending
   // slowly. By default, Node checks this only every thirty seconds.
   requestTimeout: config.REQUEST_TIMEOUT_MS,
-  connectionTimeout: silentMs(config.KEEP_ALIVE_SECONDS),
+  connectionTimeout: inactivityTimeoutMs(config.KEEP_ALIVE_SECONDS),
   // Longer than the proxy keeps idle connections, so that the service never closes a connection that the proxy is about to use.
   keepAliveTimeout: config.KEEP_ALIVE_SECONDS * 1000,
   http: {
@@ -95,7 +95,7 @@ const schemaOf = (declared: Declared): z.ZodType => {
   return schema
 }
 
-const checked =
+const checkingSerializer =
   (schema: z.ZodType) =>
   (value: unknown): string => {
     const text = JSON.stringify(value)
@@ -109,7 +109,7 @@ const checked =
 export const serializers =
   (check: boolean): FastifySerializerCompiler<Declared> =>
   ({ schema }) =>
-    check ? checked(schemaOf(schema)) : JSON.stringify
+    check ? checkingSerializer(schemaOf(schema)) : JSON.stringify
 
 /** A malformed id in a path gets the same response as an unknown id. If it resembles an id, the message explains the fault. */
 const unknownPath = (params: unknown, issues: readonly z.core.$ZodIssue[]): Refusal => {
@@ -124,27 +124,27 @@ const unknownPath = (params: unknown, issues: readonly z.core.$ZodIssue[]): Refu
 const openToAll = /^\/mcp(\/|$)|^\/v1\/oauth\/(?!authoriz|device\/)|\/\.well-known\//
 
 /** Other URLs that clients derive from the MCP URL and its metadata (RFC 8414 and 9728 insert a path, some clients append it). */
-const clientForms: Readonly<Record<string, string>> = {
+const pathAliases: Readonly<Record<string, string>> = {
   '/mcp': mcpPath,
   '/.well-known/oauth-authorization-server/mcp': '/.well-known/oauth-authorization-server',
   '/mcp/.well-known/oauth-authorization-server': '/.well-known/oauth-authorization-server',
   '/mcp/.well-known/oauth-protected-resource': metadataPath(mcpPath),
 }
 
-type HttpParts = { config: Config; clock: Clock; logger: Logger; departure: Departure }
+type HttpParts = { config: Config; clock: Clock; logger: Logger; shutdown: Shutdown }
 
 export const createHttp = async (parts: HttpParts): Promise<App> => {
-  const { config, clock, logger, departure } = parts
+  const { config, clock, logger, shutdown } = parts
   const app: App = fastify({
     ...listenerOptions(parts),
-    rewriteUrl: ({ url = '/' }) => url.replace(/^[^?]*/, (path) => clientForms[path.replace(/\/$/, '')] ?? path),
+    rewriteUrl: ({ url = '/' }) => url.replace(/^[^?]*/, (path) => pathAliases[path.replace(/\/$/, '')] ?? path),
     routerOptions: { maxParamLength: 300, querystringParser: parseQuery },
     genReqId: requestIdOf,
     frameworkErrors: refuseUnroutable,
     clientErrorHandler: refuseMalformedRequest(config.publicUrl),
   }).withTypeProvider<ZodTypeProvider>()
   app.decorate('publicUrl', config.publicUrl)
-  registerDeparture(app, departure)
+  registerShutdown(app, shutdown)
   registerDrain(app)
   await watchRequests(app)
   app.setSerializerCompiler(serializers(config.NODE_ENV === 'test'))

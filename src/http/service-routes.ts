@@ -36,7 +36,7 @@ export const registerServiceRoutes = (
     response: { 200: Readiness },
     read: async () => {
       // deploy/haproxy/haproxy.cfg matches this sentence.
-      if (app.departure.hasBegun) throw unavailable({ message: 'This process is about to end.' })
+      if (app.shutdown.hasBegun) throw unavailable({ message: 'This process is about to end.' })
       if (!(await isReady().catch(() => false))) throw unavailable()
       const down = railsDown()
       return { status: 'ok' as const, ...(Object.keys(down).length > 0 && { rails: down }) }

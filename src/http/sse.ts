@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
-import type { Departure } from './app-type.ts'
+import type { Shutdown } from './app-type.ts'
 
 const reconnectMs = 3_000
 const earliestReturnMs = 100
@@ -13,7 +13,7 @@ const ignore = () => undefined
 /** A class to save memory, because there are ten thousand connections: see `Stream`. */
 export class SseConnection {
   readonly #raw: ServerResponse
-  readonly #departure: Departure
+  readonly #shutdown: Shutdown
   readonly #stallMs: number
   readonly #ping: NodeJS.Timeout
   #waiting: ((drained: boolean) => void)[] | undefined
@@ -21,9 +21,9 @@ export class SseConnection {
   #whenClosed: (() => void) | undefined
   #closed: boolean
 
-  constructor(raw: ServerResponse, departure: Departure, pingSeconds: number) {
+  constructor(raw: ServerResponse, shutdown: Shutdown, pingSeconds: number) {
     this.#raw = raw
-    this.#departure = departure
+    this.#shutdown = shutdown
     this.#stallMs = Math.min(stallMs, pingSeconds * 1000)
     this.#ping = setInterval(() => {
       if (!raw.writableNeedDrain) this.write(': ping\n\n')
@@ -69,7 +69,7 @@ export class SseConnection {
     const raw = this.#raw
     if (raw.writableNeedDrain) raw.destroy()
     // The process is stopping, so its readers are told to reconnect at random times instead of all at once.
-    else if (this.#departure.hasBegun) raw.end(`retry: ${randomInt(earliestReturnMs, reconnectMs)}\n\n`)
+    else if (this.#shutdown.hasBegun) raw.end(`retry: ${randomInt(earliestReturnMs, reconnectMs)}\n\n`)
     else raw.end()
   }
 
@@ -105,5 +105,5 @@ export const openSse = (reply: FastifyReply, { pingSeconds }: { pingSeconds: num
   // Sends the headers separately: as part of a longer text, they would stay in memory in 90 parts, at 3 KB per stream.
   raw.flushHeaders()
   raw.write(`retry: ${reconnectMs}\n\n`)
-  return new SseConnection(raw, reply.server.departure, pingSeconds)
+  return new SseConnection(raw, reply.server.shutdown, pingSeconds)
 }

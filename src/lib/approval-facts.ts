@@ -132,75 +132,75 @@ const timesOf = ({ amount_minor: amount, other_amount_minor: usual }: FactItem):
 const counted = ({ one, several }: Forms, count: number): string =>
   (count === 1 ? one : several).replace('{count}', groupDigits(count))
 
-type Ways = { by?: FactCatalogue; when?: When }
+type Wording = { catalogue?: FactCatalogue; formatTime?: When }
 
 /** The fact without beneficiary and amount, which the page shows beside it: "registered to "BRIAN KAMAU"". */
 export const factAbout = (
   { type }: Pick<Fact, 'type'>,
   { name, other_amount_minor: amount, at }: FactItem,
   money: Money,
-  { by = englishFacts, when = utcTime }: Ways = {},
+  { catalogue = englishFacts, formatTime = utcTime }: Wording = {},
 ): string | null => {
-  const { about = null, otherwise = null } = by[type]
+  const { about = null, otherwise = null } = catalogue[type]
   if (about === null) return null
   const named = name === null ? null : quoted(name)
-  return filled(about, { name: named, amount: amount && money(amount), at: at && when(at) }) ?? otherwise
+  return filled(about, { name: named, amount: amount && money(amount), at: at && formatTime(at) }) ?? otherwise
 }
 
-export const factShort = ({ type, items: [first] }: Pick<Fact, 'type' | 'items'>, by = englishFacts): string =>
-  filled(by[type].short, { times: first && timesOf(first) }) ?? by[type].otherwise ?? by[type].one
+export const factShort = ({ type, items: [first] }: Pick<Fact, 'type' | 'items'>, catalogue = englishFacts): string =>
+  filled(catalogue[type].short, { times: first && timesOf(first) }) ?? catalogue[type].otherwise ?? catalogue[type].one
 
-/** `of`: number of payments that are decided together. */
+/** `paymentCount`: of payments that are decided together. */
 export const factTitle = (
   { type, count, items: [first] }: Pick<Fact, 'type' | 'count' | 'items'>,
-  of: number,
-  by = englishFacts,
+  paymentCount: number,
+  catalogue = englishFacts,
 ) => {
-  const { one, several } = by[type]
+  const { one, several } = catalogue[type]
   const values = { count: groupDigits(count), times: first && timesOf(first) }
-  return (of > 1 ? null : filled(one, values)) ?? counted(several, count)
+  return (paymentCount > 1 ? null : filled(one, values)) ?? counted(several, count)
 }
 
 /** Formats an item: "Amina Otieno: registered to "BRIAN KAMAU", KES 1,200.00". */
-export const factItemText = ({ type }: Pick<Fact, 'type'>, one: FactItem, money: Money, ways: Ways = {}): string => {
-  const about = factAbout({ type }, one, money, ways)
+export const factItemText = ({ type }: Pick<Fact, 'type'>, one: FactItem, money: Money, wording: Wording = {}): string => {
+  const about = factAbout({ type }, one, money, wording)
   return `${quoted(one.beneficiary)}: ${about === null ? '' : `${about}, `}${money(one.amount_minor)}`
 }
 
 const comparedNames = ['name_mismatch', 'name_close', 'name_unconfirmed', 'name_match'] as const
 
 /** "Names: 1 differs, 3 close, 990 not verified, 6 match". Null for a single payment. */
-export const namesSummary = (facts: readonly Fact[], of: number, by = englishFacts): string | null => {
-  if (of < 2) return null
+export const namesSummary = (facts: readonly Fact[], paymentCount: number, catalogue = englishFacts): string | null => {
+  if (paymentCount < 2) return null
   const parts = comparedNames.flatMap((type) => {
-    const { tally } = by[type]
+    const { tally } = catalogue[type]
     const count = facts.find((fact) => fact.type === type)?.count ?? 0
     return count === 0 || !tally ? [] : [counted(tally, count)]
   })
-  return parts.length === 0 ? null : filled(by.names, { names: parts.join(', ') })
+  return parts.length === 0 ? null : filled(catalogue.names, { names: parts.join(', ') })
 }
 
 export const isHeadline = ({ level }: Pick<Fact, 'level'>): boolean => level !== 'info'
 
 /** One sentence per fact, in one language. For a single payment, beneficiary and amount are omitted. */
-export const factLines = (facts: readonly Fact[], of: number, currency: string, ways: Ways = {}): string[] => {
-  const { by = englishFacts } = ways
+export const factLines = (facts: readonly Fact[], paymentCount: number, currency: string, wording: Wording = {}): string[] => {
+  const { catalogue = englishFacts } = wording
   const money = (minor: string) => displayAmount(BigInt(minor), currency)
   const detailOf = ({ type, items, count }: Fact): string | null => {
-    if (of === 1) return items[0] ? factAbout({ type }, items[0], money, ways) : null
-    const shown = items.slice(0, 3).map((one) => factItemText({ type }, one, money, ways))
+    if (paymentCount === 1) return items[0] ? factAbout({ type }, items[0], money, wording) : null
+    const shown = items.slice(0, 3).map((one) => factItemText({ type }, one, money, wording))
     const further = count - shown.length
-    const rest = further > 0 ? [filled(by.more, { count: groupDigits(further) })] : []
+    const rest = further > 0 ? [filled(catalogue.more, { count: groupDigits(further) })] : []
     return shown.length === 0 ? null : [...shown, ...rest].join('; ')
   }
   return facts.map((fact) => {
     const detail = detailOf(fact)
-    return `${factTitle(fact, of, by)}${detail === null ? '' : `: ${detail}`}.`
+    return `${factTitle(fact, paymentCount, catalogue)}${detail === null ? '' : `: ${detail}`}.`
   })
 }
 
 /** Dangerous and unusual facts for a notification or a model, most serious first. */
-export const factSentences = (facts: readonly Fact[], of: number, currency: string): string[] => {
-  const summary = namesSummary(facts, of)
-  return [...factLines(facts.filter(isHeadline), of, currency), ...(summary === null ? [] : [`${summary}.`])]
+export const factSentences = (facts: readonly Fact[], paymentCount: number, currency: string): string[] => {
+  const summary = namesSummary(facts, paymentCount)
+  return [...factLines(facts.filter(isHeadline), paymentCount, currency), ...(summary === null ? [] : [`${summary}.`])]
 }

@@ -25,8 +25,8 @@ const nearest = (ms: number, from: number, to: number): number => Math.min(Math.
  */
 export const createMovableClock = (system: () => number = Date.now): MovableClock => {
   let offset = 0
-  let set = { ms: system(), system: system(), running: performance.now() }
-  const nowMs = () => set.ms + Math.max(performance.now() - set.running, system() - set.system)
+  let base = { ms: system(), system: system(), running: performance.now() }
+  const nowMs = () => base.ms + Math.max(performance.now() - base.running, system() - base.system)
   return {
     now: () => new Date(nowMs() + offset),
     sleep,
@@ -37,7 +37,7 @@ export const createMovableClock = (system: () => number = Date.now): MovableCloc
         const from = databaseNow.getTime()
         const to = from + nowMs() - askedMs
         const ms = nearest(nowMs(), from, to)
-        if (Math.abs(nowMs() - ms) > sameWithinMs) set = { ms, system: system(), running: performance.now() }
+        if (Math.abs(nowMs() - ms) > sameWithinMs) base = { ms, system: system(), running: performance.now() }
         return system() - nearest(system(), from, to)
       }
     },

@@ -60,31 +60,31 @@ const hexadecimal = notation('0123456789abcdef', 4, firstId)
 const base32 = notation('0123456789abcdefghjkmnpqrstvwxyz', 5, '0'.repeat(26))
 const paddingBits = 2
 
-const rewritten = (text: string, from: Notation, to: Notation, padding: number): string | undefined => {
+const reencode = (text: string, from: Notation, to: Notation, padding: number): string | undefined => {
   let bits = 0
-  let held = padding
+  let heldBits = padding
   let length = 0
   for (let index = 0; index < from.places.length; index += 1) {
     const value = from.values[text.charCodeAt(from.places[index] ?? 0)] ?? none
     if (value === none) return undefined
     bits = (bits << from.bits) | value
-    held += from.bits
-    while (held >= to.bits) {
-      held -= to.bits
-      to.written[to.places[length] ?? 0] = to.codes[(bits >>> held) & to.mask] ?? 0
+    heldBits += from.bits
+    while (heldBits >= to.bits) {
+      heldBits -= to.bits
+      to.written[to.places[length] ?? 0] = to.codes[(bits >>> heldBits) & to.mask] ?? 0
       length += 1
     }
-    bits &= (1 << held) - 1
+    bits &= (1 << heldBits) - 1
   }
   return String.fromCharCode(...to.written)
 }
 
-export const encodeUuid = (uuid: Uuid): string => rewritten(uuid, hexadecimal, base32, paddingBits) ?? ''
+export const encodeUuid = (uuid: Uuid): string => reencode(uuid, hexadecimal, base32, paddingBits) ?? ''
 
 /** Undefined unless the text is 26 lowercase digits that encode at most 128 bits. */
 export const decodeUuid = (text: string): Uuid | undefined =>
   text.length === base32.places.length && text.charCodeAt(0) <= 0x37
-    ? rewritten(text, base32, hexadecimal, -paddingBits)
+    ? reencode(text, base32, hexadecimal, -paddingBits)
     : undefined
 
 /** Secrets have separate prefixes (auth/secrets.ts). */

@@ -69,7 +69,7 @@ export const knownColumns = Object.entries(usualNames)
   .join(', ')
 
 /** Columns from bank and payroll exports that contain neither payee nor amount. They are ignored with a warning. */
-const sayNothing = [
+const ignoredTitles = [
   ...['branch', 'branch code', 'branch name', 'branch no', 'bank branch', 'bank branch code', 'bank branch name'],
   ...['record type', 'row type', 'line type', 'transaction type', 'type of payment', 'payment mode', 'mode of payment'],
   ...['staff no', 'staff number', 'employee no', 'employee number', 'payroll no', 'payroll number', 'personal no', 'pf no'],
@@ -93,7 +93,7 @@ const byTitle = new Map(
   ),
 )
 
-const ignored = new Set(sayNothing.map(titleKey))
+const ignored = new Set(ignoredTitles.map(titleKey))
 export const isIgnored = (title: string): boolean => ignored.has(titleKey(title))
 
 const transferKinds =

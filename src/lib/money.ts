@@ -8,7 +8,7 @@ export const minorPattern = /^(0|[1-9]\d{0,17})$/
 
 export const formatMinor = (amount: Minor): string => amount.toString()
 
-export const minor = (amount: Minor | null): string | null => (amount === null ? null : amount.toString())
+export const formatMinorOrNull = (amount: Minor | null): string | null => (amount === null ? null : amount.toString())
 
 export const sumOf = (parts: readonly { amountMinor: Minor }[]): Minor =>
   parts.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
@@ -17,7 +17,7 @@ export const sumOf = (parts: readonly { amountMinor: Minor }[]): Minor =>
 export const displayAmount = (amount: Minor, currency: string): string =>
   `${currency} ${formatMajor(amount).replace(/\B(?=(\d{3})+\.)/g, ',')}`
 
-const largest = 10n ** 17n
+const tooLarge = 10n ** 17n
 
 /** `1,500.00`, `1 500.00`, `1.500,00`, `1'500`, `1500.5`, `1500,50`. Not `1.500`, which is ambiguous. */
 const forms = [
@@ -37,9 +37,9 @@ const signedForm = memoised((currency) => {
 /**
  * Parses amounts as people and banks write them, with or without our currency. `(1,500.00)`, `-1,500.00` and `1,500.00-` are
  * negative. Null if empty. Undefined if not an amount, or ambiguous: `12,50` typed by a person may mean `12,500`, while in a
- * bank's file it means cents (`isPrinted`).
+ * bank's file it means cents (`isFromFile`).
  */
-export const readAmount = (text: string, currency: string, isPrinted = false): Minor | null | undefined => {
+export const readAmount = (text: string, currency: string, isFromFile = false): Minor | null | undefined => {
   const plain = text
     .replace(/\s+/g, ' ')
     .replace(/[\u2212\u2010-\u2013]/g, '-')
@@ -50,14 +50,14 @@ export const readAmount = (text: string, currency: string, isPrinted = false): M
   const parts = forms.map((form) => form.exec(digits)?.groups).find((found) => found !== undefined)
   const negatives = [bracketed !== undefined, before === '-', inner === '-', after === '-'].filter(Boolean).length
   if (!parts?.whole || negatives > 1 || (before && inner)) return undefined
-  if (!isPrinted && /^\d+,\d{1,2}$/.test(digits)) return undefined
+  if (!isFromFile && /^\d+,\d{1,2}$/.test(digits)) return undefined
   const minor = BigInt(parts.whole.replace(/\D/g, '')) * 100n + BigInt((parts.cents ?? '').padEnd(2, '0'))
-  if (minor >= largest) return undefined
+  if (minor >= tooLarge) return undefined
   return negatives === 1 ? -minor : minor
 }
 
 /** Undefined also for negative amounts. */
-export const readPositive = (text: string, currency: string): Minor | undefined => {
+export const readNonNegative = (text: string, currency: string): Minor | undefined => {
   const amount = readAmount(text, currency)
   return amount !== null && amount !== undefined && amount >= 0n ? amount : undefined
 }

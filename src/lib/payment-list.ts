@@ -1,6 +1,6 @@
 import { bankHint, bankOfName, plainCode } from './banks.ts'
 import { columnOfTitle, isIgnored, isReason, isTransferMethodColumn, knownColumns } from './list-columns.ts'
-import { displayAmount, type Minor, readAmount, readPositive } from './money.ts'
+import { displayAmount, type Minor, readAmount, readNonNegative } from './money.ts'
 import { bankRail } from './rail-names.ts'
 import { readRows } from './table-file.ts'
 import { filledWidth, rowProblem, type TableRow, withoutHeadings } from './table-rows.ts'
@@ -45,8 +45,8 @@ const readTitles = (titles: readonly string[], rows: readonly TableRow[]) => {
     else if (first) problems.push({ path: name, message: `is what two titles mean: "${titles[first.index]}" and "${title}"` })
     else columns.push({ index, name })
   }
-  const [minor, major] = ['amount_minor', 'amount'].map((name) => columns.some((column) => column.name === name))
-  if (minor === major && unknown.length === 0)
+  const [hasMinor, hasMajor] = ['amount_minor', 'amount'].map((name) => columns.some((column) => column.name === name))
+  if (hasMinor === hasMajor && unknown.length === 0)
     problems.push({
       path: 'amount',
       message: 'give each row one amount: in a column amount (12500.50) or amount_minor (1250050)',
@@ -75,13 +75,13 @@ const lostLetter = '\uFFFD'
 const exponent = /^\d(?:[.,]\d+)?E\+\d{1,3}$/i
 
 /** Restores the leading 0 of a phone that a spreadsheet treated as a number. Adds the rail for a bank account. */
-const withWays = (item: Record<string, string>): Record<string, string> => {
+const withPhoneOrRail = (item: Record<string, string>): Record<string, string> => {
   const { destination, bank_code: bank, payment_rail: rail, beneficiary_id: known } = item
   if (bank !== undefined) return rail === undefined && known === undefined ? { ...item, payment_rail: bankRail } : item
   return destination !== undefined && /^[17]\d{8}$/.test(destination) ? { ...item, destination: `0${destination}` } : item
 }
 
-const isOurs = (text: string, currency: string): boolean =>
+const isOwnCurrency = (text: string, currency: string): boolean =>
   readAmount(`1 ${text}`, currency) === 100n || (currency === 'KES' && /^keny(?:a|an) shillings?$/i.test(text))
 
 /** Entries under "Bank" with which payroll systems mark a phone payment. */
@@ -91,19 +91,19 @@ const isNoBank = /^(?:m-?pesa|safaricom|mobile(?: money)?|n\/?a|-)$/i
 const bankCodeForms = { bank_name: /^[A-Z\d-]{1,16}$/, bank_code: /^[A-Z\d-]{1,16}$/i } as const
 
 /** The item's fields from a cell, or the cell's fault. */
-const fieldOf = (name: string, text: string, shown: string, currency: string): [string, string][] | string => {
-  if (name === 'currency') return isOurs(text.trim(), currency) ? [] : `${shown} is another currency than ${currency}`
+const fieldOf = (name: string, text: string, quotedCell: string, currency: string): [string, string][] | string => {
+  if (name === 'currency') return isOwnCurrency(text.trim(), currency) ? [] : `${quotedCell} is another currency than ${currency}`
   if (name === 'amount') {
-    const amount = readPositive(text, currency)
+    const amount = readNonNegative(text, currency)
     return amount === undefined
-      ? `${shown} is not an amount: write it as 12500 or 12500.50`
+      ? `${quotedCell} is not an amount: write it as 12500 or 12500.50`
       : [['amount_minor', amount.toString()]]
   }
   if (name !== 'bank_name' && name !== 'bank_code') return [[name, text]]
   if (name === 'bank_name' && isNoBank.test(text.trim())) return []
   const code = bankOfName(text)?.code ?? (/\p{L}/u.test(text) ? text.trim() : compactNumber(text))
   if (bankCodeForms[name].test(code)) return [[name, code]]
-  return `${shown} is not the name of one bank that can be paid; GET /v1/banks lists them.${bankHint(text)}`
+  return `${quotedCell} is not the name of one bank that can be paid; GET /v1/banks lists them.${bankHint(text)}`
 }
 
 const itemOf = (columns: readonly Column[], cells: readonly string[], currency: string) => {
@@ -113,18 +113,21 @@ const itemOf = (columns: readonly Column[], cells: readonly string[], currency: 
   for (const { name, index } of columns) {
     const written = textOf(cells[index] ?? '')
     const text = numbers.has(name) ? compactNumber(written) : written
-    const shown = `"${written.slice(0, 40)}"`
+    const quotedCell = `"${written.slice(0, 40)}"`
     if (text.trim() === '') continue
     if (text.includes(lostLetter))
-      faults.push({ path: name, message: `${shown} has a letter that an earlier program lost (${lostLetter}): enter it again` })
+      faults.push({
+        path: name,
+        message: `${quotedCell} has a letter that an earlier program lost (${lostLetter}): enter it again`,
+      })
     else if ((numbers.has(name) || name === 'account_reference') && exponent.test(text))
       faults.push({
         path: name,
-        message: `${shown} is what Excel made of a long number: give the column the format Text, and enter the number again`,
+        message: `${quotedCell} is what Excel made of a long number: give the column the format Text, and enter the number again`,
       })
     else if (name.startsWith('metadata.')) metadata.push([name.slice('metadata.'.length), text])
     else {
-      const field = fieldOf(name, text, shown, currency)
+      const field = fieldOf(name, text, quotedCell, currency)
       if (typeof field === 'string') faults.push({ path: name, message: field })
       else fields.push(...field)
     }
@@ -136,7 +139,7 @@ const itemOf = (columns: readonly Column[], cells: readonly string[], currency: 
       message: `${given.bank_code} is not the code of the named bank, which has ${named}`,
     })
   const item = named === undefined ? given : { bank_code: named, ...given }
-  return { item: { ...withWays(item), ...(metadata.length > 0 && { metadata: Object.fromEntries(metadata) }) }, faults }
+  return { item: { ...withPhoneOrRail(item), ...(metadata.length > 0 && { metadata: Object.fromEntries(metadata) }) }, faults }
 }
 
 const totalWords = /^\W*(?:grand |sub-?)?totals?\b|^\W*jumla\b/i
@@ -157,7 +160,7 @@ const readTotal = (
   const filled = row.cells.filter((cell) => cell !== '')
   const [text = ''] = at('amount', 'amount_minor')
   const isMinor = columns.some(({ name }) => name === 'amount_minor')
-  const stated: Minor | undefined = isMinor ? BigInt(/^\d{1,18}$/.exec(text)?.[0] ?? -1) : readPositive(textOf(text), currency)
+  const stated: Minor | undefined = isMinor ? BigInt(/^\d{1,18}$/.exec(text)?.[0] ?? -1) : readNonNegative(textOf(text), currency)
   const amounts = items.map(({ amount_minor }) => /^\d{1,18}$/.exec(String(amount_minor))?.[0])
   const sum = amounts.reduce((total, amount) => total + BigInt(amount ?? 0), 0n)
   if (!filled.some((cell) => totalWords.test(cell))) return { isTotal: filled.length === 1 && text !== '' && stated === sum }

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { type FieldError, Refusal } from '../lib/errors.ts'
-import { displayAmount, type Minor, minorPattern, readPositive } from '../lib/money.ts'
+import { displayAmount, type Minor, minorPattern, readNonNegative } from '../lib/money.ts'
 import { quoted } from '../lib/text.ts'
 
 type AmountInput = { amount?: string | undefined; amount_minor?: string | undefined }
 
 /** Without a currency, because a model that names one may mean a different one. */
-const readMajor = (amount: string): Minor | undefined => readPositive(amount, '')
+const readMajor = (amount: string): Minor | undefined => readNonNegative(amount, '')
 
 const isMajor = (amount: string): boolean => readMajor(amount) !== undefined
 

@@ -6,7 +6,7 @@ import { describeError } from '../db/errors.ts'
 import { accepts } from '../http/accept.ts'
 import { type App, mcpPath } from '../http/app-type.ts'
 import { checkPermission, isUnsafe } from '../http/authorize.ts'
-import { type Acting, callRoute, type InternalAnswer, type InternalCall } from '../http/internal-call.ts'
+import { callRoute, type InternalAnswer, type InternalCall, type OuterRequest } from '../http/internal-call.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import type { RouteEntry } from '../http/route-table.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -65,7 +65,7 @@ const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, ended: Abort
   const { id, reauthenticate, principal } = request
   const { publicUrl, CURRENCY: currency } = deps.config
   return (input, signal) => {
-    let acting: Acting = { id, reauthenticate, caller: principal }
+    let acting: OuterRequest = { id, reauthenticate, caller: principal }
     const waits = mayWait(input)
     let mayBeOld = false
     // A credential that has ended is an answer like the route's own, so that a tool can still report what it made before.

@@ -90,7 +90,7 @@ const namedIn = (details: Names): Names => {
  * Adds the current state of a record that a refusal names, so that a caller that lost an answer learns that the payment was made.
  * Records that the caller may not read stay hidden.
  */
-export const withExisting = async (db: Db, refusal: Refusal, caller: Principal | null): Promise<Refusal> => {
+export const addExistingRecords = async (db: Db, refusal: Refusal, caller: Principal | null): Promise<Refusal> => {
   const details = namedIn(refusal.details ?? {})
   const items = (details.items ?? []) as readonly Names[]
   const known = new Map<string, Existing>()

@@ -1,8 +1,8 @@
 import { sqlState } from '../db/errors.ts'
-import { createPeriods, type Divided } from '../db/partitions.ts'
+import { createPartitions, type Partitioning } from '../db/partitions.ts'
 import { warnOfServer } from '../db/server-warnings.ts'
 import type { Feed } from '../events/feed.ts'
-import { eventPeriod, pruneEvents } from '../events/prune.ts'
+import { eventPartitioning, pruneEvents } from '../events/prune.ts'
 import { sealAuditLog } from '../events/seal.ts'
 import type { Sweep, Work } from '../jobs/jobs.ts'
 import { countHours } from '../ledger/count-hours.ts'
@@ -44,8 +44,8 @@ import { expireTopups } from './topups/outcome.ts'
 /** Dependencies of all background work, and the feed that wakes it. */
 export type WorkDeps = { feed: Feed } & Parts & PaymentsDeps
 
-const periodsOf = (config: WorkDeps['config']): readonly Divided[] => [
-  eventPeriod(config.EVENT_RETENTION_DAYS),
+const periodsOf = (config: WorkDeps['config']): readonly Partitioning[] => [
+  eventPartitioning(config.EVENT_RETENTION_DAYS),
   { table: 'audit_log', unit: 'month' },
   { table: 'callback_bodies', unit: 'month' },
 ]
@@ -76,7 +76,7 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
     { name: 'reconciliation.balances', everySeconds: 900, run: () => requestBalances(deps) },
     { name: 'ledger.count', everySeconds: 60, run: () => countHours(db, clock.now()) },
     { name: 'audit.seal', everySeconds: 10, run: () => sealAuditLog(deps) },
-    { name: 'periods.create', everySeconds: 3600, run: () => createPeriods(db, periodsOf(config)) },
+    { name: 'periods.create', everySeconds: 3600, run: () => createPartitions(db, periodsOf(config)) },
     { name: 'events.prune', everySeconds: 600, run: () => pruneEvents(deps) },
     { name: 'callback_bodies.prune', everySeconds: 3600, run: () => pruneBodies(deps) },
     { name: 'idempotency.prune', everySeconds: 600, run: () => pruneIdempotencyKeys(db, daysAgo(idempotencyRetentionDays)) },
@@ -117,7 +117,7 @@ const wakeAfterMs = 100
  * every process receives starts the others a moment later. `more`: sweeps of parts above the features.
  */
 export const startWork = async (deps: WorkDeps, more: readonly Sweep[]): Promise<void> => {
-  await createPeriods(deps.db, periodsOf(deps.config)).catch((error: unknown) => {
+  await createPartitions(deps.db, periodsOf(deps.config)).catch((error: unknown) => {
     // Another process creates the periods, or a dump holds a lock on the default partition, which has the rows without a period.
     if (sqlState(error) !== '55P03') throw error
     deps.logger.warn({}, 'new partitions could not be created; the job retries within the hour')

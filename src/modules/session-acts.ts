@@ -52,7 +52,7 @@ export const endOfSession = sql`least(${sessions.expiresAt}, ${sessions.revokedA
 
 /** Pruned before the sessions. A key's acts are pruned with the last session that created the key or one of its parents. */
 export const oldActs = prepareRemoval('session_acts.prune', sessionActs.id, sessionActs.createdAt, {
-  only: (before) => sql`${sessionActs.sessionId} = any(array(
+  condition: (before) => sql`${sessionActs.sessionId} = any(array(
     with ended as (select ${sessions.id} from ${sessions} where ${endOfSession} < ${before})
     select id from ended union all
     select k.id from ended join ${grants} m on m.origin_session_id = ended.id
@@ -60,7 +60,7 @@ export const oldActs = prepareRemoval('session_acts.prune', sessionActs.id, sess
         where ancestor_ids[1] = coalesce(m.ancestor_ids[1], m.id) and m.id = any(ancestor_ids)) as k on true
     where not exists (select from ${grants} a left join ${sessions} s on s.id = a.origin_session_id
       where a.id = any(k.ancestor_ids || k.id) and (a.derived_from_grant_id is not null or not least(s.expires_at, s.revoked_at) < ${before}))))`,
-  by: [sessionActs.sessionId, sessionActs.id],
+  orderBy: [sessionActs.sessionId, sessionActs.id],
 })
 
 type Document = Readonly<Record<string, unknown>>

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts'
 import { isInterrupted, sqlState } from '../db/errors.ts'
 import { type MigrateOptions, migrate, migrationsCheck } from '../db/migrate.ts'
 import { type Pooler, probeServer } from '../db/pooler.ts'
-import { addressed, settingsOf } from '../db/settings.ts'
+import { connectionConfig, settingsOf } from '../db/settings.ts'
 import { catchUpTransactionIds, withClient } from '../db/start.ts'
 import { startEmbeddedPostgres } from '../dev/embedded-postgres/start.ts'
 import { parseDatabaseAddress } from '../lib/database-address.ts'
@@ -82,7 +82,7 @@ const openConfigured = async (config: Config, url: string, logger: Logger): Prom
   const { server, database } = parseDatabaseAddress(url)
   const where = `the database ${database} at ${server}`
   // Rejects options that the service sets itself, before they can take effect.
-  addressed(url)
+  connectionConfig(url)
   try {
     const { version, pooler } = await untilReady(() => probeServer(url, settingsOf(config.DATABASE_STATEMENT_TIMEOUT_MS)))
     const major = Math.floor(version / 10_000)

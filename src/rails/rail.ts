@@ -218,12 +218,12 @@ export type ShareToken = (asked: {
 export type Rails = {
   payout: Readonly<Partial<Record<RailName, PayoutRail>>>
   collection: CollectionAdapter | null
-  /** `registersItself`: the provider is the emulator, at which our URLs are registered at each start. */
-  deposits: Readonly<Partial<Record<DepositRail, DepositAdapter & { registersItself: boolean }>>>
+  /** `isEmulator`: the provider is the emulator, at which our URLs are registered at each start. */
+  deposits: Readonly<Partial<Record<DepositRail, DepositAdapter & { isEmulator: boolean }>>>
   accounts: Readonly<Partial<Record<Provider, OrganisationAccount>>>
   numbers: Readonly<Partial<Record<AnyRail, readonly string[]>>>
   gates: Readonly<Record<SendingRail, RailGate>>
-  shareTokens: (share: ShareToken) => void
+  setTokenSharing: (share: ShareToken) => void
 }
 
 export type SettingsOf<Definition extends { settings: z.ZodRawShape }> = z.output<z.ZodObject<Definition['settings']>>

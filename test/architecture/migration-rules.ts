@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Migration, migrationsFolder, type Release, readMigrations, readReleases } from '../../src/db/migrations.ts'
-import { dividedTables } from '../../src/db/tables/partitioned.ts'
+import { partitionedTables } from '../../src/db/tables/partitioned.ts'
 
 /** Applied before any version ran, so they may do anything. */
 const firstTags = ['0000_create_schema', '0001_add_guards']
@@ -133,7 +133,7 @@ const checks: readonly Check[] = [
     (statement) => /^create (?:unique )?index (?!concurrently)(?!.* on only )/.test(statement),
   ),
   (statement) =>
-    dividedTables.some((table) =>
+    partitionedTables.some((table) =>
       new RegExp(`^create (?:unique )?index concurrently .*\\bon (?:public\\.)?${table}\\b`).test(statement),
     )
       ? 'PostgreSQL refuses CONCURRENTLY on a divided table: create the index ON ONLY it, CONCURRENTLY on each part, and attach those (0007)'

@@ -3,7 +3,7 @@ import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Db } from '../../src/db/client.ts'
 import { connect } from '../../src/db/connect.ts'
-import { addressed, settingsOf } from '../../src/db/settings.ts'
+import { connectionConfig, settingsOf } from '../../src/db/settings.ts'
 import { namedStatements } from '../../src/db/statement.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { newId } from '../../src/lib/ids.ts'
@@ -35,7 +35,7 @@ let client: pg.Client
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  client = new pg.Client(addressed(database.url, settingsOf(10_000)))
+  client = new pg.Client(connectionConfig(database.url, settingsOf(10_000)))
   await client.connect()
   await fillTables(client, 3_000)
   for (const table of ['payments', 'approvals', 'payment_batches'])

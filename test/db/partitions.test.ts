@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { inTx } from '../../src/db/client.ts'
-import { createPeriods } from '../../src/db/partitions.ts'
+import { createPartitions } from '../../src/db/partitions.ts'
 import { firstIdAt, formatId, newId, parseId, type Uuid } from '../../src/lib/ids.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { recordSuspense, resolveSuspense } from '../../src/modules/suspense/service.ts'
@@ -98,7 +98,7 @@ describe('tables that are divided into periods', () => {
     await query(`drop table ${last}`)
     try {
       await reader.query('begin; lock table audit_log_default in access share mode')
-      await expect(createPeriods(service.deps.db, [{ table: 'audit_log', unit: 'month' }])).rejects.toMatchObject({
+      await expect(createPartitions(service.deps.db, [{ table: 'audit_log', unit: 'month' }])).rejects.toMatchObject({
         code: 'unavailable',
       })
       const another = await startService({ database: service.database, clock: service.clock })

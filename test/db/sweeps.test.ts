@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { addressed, settingsOf } from '../../src/db/settings.ts'
+import { connectionConfig, settingsOf } from '../../src/db/settings.ts'
 import { namedStatements } from '../../src/db/statement.ts'
 import { createTestClock } from '../harness/clock.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
@@ -19,11 +19,11 @@ let client: pg.Client
 let service: TestService
 beforeAll(async () => {
   database = await createTestDatabase()
-  client = new pg.Client(addressed(database.url))
+  client = new pg.Client(connectionConfig(database.url))
   await client.connect()
   await growDatabase(client, rows)
   await client.end()
-  client = new pg.Client(addressed(database.url, settingsOf(60_000)))
+  client = new pg.Client(connectionConfig(database.url, settingsOf(60_000)))
   await client.connect()
   service = await startService({ database, clock: createTestClock(new Date()) })
 }, 3_600_000)

@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Db } from '../../src/db/client.ts'
 import { Stream } from '../../src/events/stream.ts'
 import type { App } from '../../src/http/app-type.ts'
-import { registerDeparture } from '../../src/http/drain.ts'
+import { registerShutdown } from '../../src/http/drain.ts'
 import { registerConstantHeaders } from '../../src/http/server.ts'
 import { openSse, type SseConnection } from '../../src/http/sse.ts'
 
@@ -29,7 +29,7 @@ const beginning = { transaction: '0', id: '00000000-0000-0000-0000-000000000000'
 
 test('an idle stream keeps less than 9.5 KB of the heap, nearly all of it in Node and Fastify', async () => {
   const app: App = fastify({ requestTimeout: 0 }).withTypeProvider<ZodTypeProvider>()
-  registerDeparture(app, { hasBegun: false })
+  registerShutdown(app, { hasBegun: false })
   registerConstantHeaders(app, true, { now: () => new Date() })
   app.decorateRequest('caller', null)
   const kept: { connection: SseConnection; stream: Stream }[] = []
@@ -42,7 +42,7 @@ test('an idle stream keeps less than 9.5 KB of the heap, nearly all of it in Nod
         db: {} as Db,
         sink: connection,
         send: () => true,
-        lookAgain: () => Promise.reject(new Error('an idle stream looks at nothing')),
+        resolveReader: () => Promise.reject(new Error('an idle stream looks at nothing')),
         hasEnded: () => true,
         onReader: () => undefined,
         from: beginning,

@@ -225,7 +225,7 @@ test('a stream that reads the table before the feed has told what changed looks 
       end: () => both.reject(new Error('the stream ended')),
     },
     // The first check began before the child was created.
-    lookAgain: async () => (looks++ === 0 ? reader : readerOf(parent.grantId, child.grantId)),
+    resolveReader: async () => (looks++ === 0 ? reader : readerOf(parent.grantId, child.grantId)),
     hasEnded: () => false,
     onReader: () => undefined,
     from: place,

@@ -93,7 +93,7 @@ test('a refusal whose record cannot be read is the same refusal, without the rec
   const { db } = service.deps
   const { run } = db
   db.run = (async (query, values) => {
-    const { statement } = query.form(values, false)
+    const { statement } = query.variant(values, false)
     if (typeof statement !== 'string' && statement.name.startsWith('existing.')) throw new Error('the connection was lost')
     return run(query, values)
   }) as typeof run

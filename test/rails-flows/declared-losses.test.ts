@@ -282,7 +282,7 @@ const endsAt = (name: string) => {
     return query(statement as Statement, values)
   }) as typeof query
   db.run = async (prepared, values) => {
-    dieAt(prepared.form(values, false).statement)
+    dieAt(prepared.variant(values, false).statement)
     return run(prepared, values)
   }
   return () => {

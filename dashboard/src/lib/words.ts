@@ -1,5 +1,5 @@
 import type { Schemas } from '../../../client/src/route-types.ts'
-import { readPositive } from '../../../src/lib/money.ts'
+import { readNonNegative } from '../../../src/lib/money.ts'
 import { isKey, type Key, locale, t } from './language.ts'
 
 /** "a", "a and b", "a, b and c" */
@@ -126,7 +126,7 @@ export const sumMinor = (amounts: readonly string[]): string => amounts.reduce((
 export const unreadableAmount = t('unreadable_amount')
 
 /** Parses typed text ("1,500", "1500.5", "1500.") to minor units; null if invalid or ambiguous ("12,50"). */
-export const parseMajor = (text: string): string | null => readPositive(text.replace(/\.$/, ''), '')?.toString() ?? null
+export const parseMajor = (text: string): string | null => readNonNegative(text.replace(/\.$/, ''), '')?.toString() ?? null
 
 export const isUnreadable = (amount: string): boolean => amount.trim() !== '' && parseMajor(amount) === null
 

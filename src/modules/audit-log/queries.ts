@@ -2,7 +2,7 @@ import { and, desc, eq, getTableColumns, like, not, type SQL, sql } from 'drizzl
 import type { PgColumn, QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Db } from '../../db/client.ts'
 import { beginningWith, createdBetween, newestFirst, ownedBy } from '../../db/list-queries.ts'
-import { type Places, prepare } from '../../db/prepare.ts'
+import { type Placeholders, prepare } from '../../db/prepare.ts'
 import { approvals } from '../../db/tables/approvals.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import { noneOf } from '../../db/tables/columns.ts'
@@ -40,7 +40,7 @@ const page = { before: 'uuid?', take: 'rows' } as const
 /** `owner`: the account or workspace whose log is read. Without an owner, the whole log is read. */
 const selectEntries = (
   orm: QueryBuilder,
-  param: Places<typeof filters & typeof page>,
+  param: Placeholders<typeof filters & typeof page>,
   owner: { column: PgColumn; id: SQL } | undefined,
   scope?: SQL,
 ) =>

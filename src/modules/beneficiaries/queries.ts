@@ -3,7 +3,7 @@ import { alias, type QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Principal } from '../../auth/principal.ts'
 import { type Db, first, type Tx } from '../../db/client.ts'
 import { amongIds, containing, newestFirst, ownedBy } from '../../db/list-queries.ts'
-import { type Places, prepare } from '../../db/prepare.ts'
+import { type Placeholders, prepare } from '../../db/prepare.ts'
 import { selectAmong, selectPage, selectRow } from '../../db/select-rows.ts'
 import { beneficiaries, beneficiaryVerifications, payees } from '../../db/tables/beneficiaries.ts'
 import { filtersOf, type PageRequest } from '../../http/pagination.ts'
@@ -87,7 +87,7 @@ const page = {
   take: 'rows',
 } as const
 
-const matching = (param: Places<typeof page>) =>
+const matching = (param: Placeholders<typeof page>) =>
   and(
     param.active && isNull(beneficiaries.archivedAt),
     param.confirmed && isNotNull(beneficiaries.confirmedAt),
@@ -109,7 +109,7 @@ const matching = (param: Places<typeof page>) =>
  * Orders by all three columns of the index, so that the planner uses it. The shorter index on the workspace also contains
  * beneficiaries with other verification statuses.
  */
-const verifiedIds = (orm: QueryBuilder, param: Places<typeof page>) => {
+const verifiedIds = (orm: QueryBuilder, param: Placeholders<typeof page>) => {
   const { workspaceId, verification, id } = beneficiaries
   const ids = orm.select({ id }).from(beneficiaries)
   const isVerified = sql`${verification} = any(array[${param.verification}]::text[])`
@@ -119,7 +119,7 @@ const verifiedIds = (orm: QueryBuilder, param: Places<typeof page>) => {
     .limit(param.take)
 }
 
-const selectListed = (orm: QueryBuilder, param: Places<typeof page>) => {
+const selectListed = (orm: QueryBuilder, param: Placeholders<typeof page>) => {
   const { workspaceId, id } = beneficiaries
   const owned = ownedBy(workspaceId, param.workspaceId)
   if (!param.verification) return newestFirst(selectRecords(orm), { owner: workspaceId, id }, param, owned, matching(param))

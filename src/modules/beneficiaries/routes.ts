@@ -109,7 +109,7 @@ export const registerBeneficiaries = (app: App, deps: Parts & { onNameChanged: O
     params: byId('beneficiary'),
     querystring: PageQuery,
     response: { 200: pageOf(NameCheck) },
-    of: async ({ principal, params }) => {
+    owner: async ({ principal, params }) => {
       found(await findBeneficiary(deps.db, principal.workspace.id, params.id))
       return principal.workspace.id
     },

@@ -5,7 +5,7 @@ import type { Principal } from '../../auth/principal.ts'
 import { equalBytes, hashApiKey, type KeyStart } from '../../auth/secrets.ts'
 import { type Db, first, statement, type Tx } from '../../db/client.ts'
 import { newestFirst, ownedBy } from '../../db/list-queries.ts'
-import { type Places, type Prepared, prepare, type Values } from '../../db/prepare.ts'
+import { type Placeholders, type Prepared, prepare, type Values } from '../../db/prepare.ts'
 import { selectAmong, selectByIds, selectRow } from '../../db/select-rows.ts'
 import { auditLog } from '../../db/tables/events.ts'
 import { apiKeys, grants } from '../../db/tables/grants.ts'
@@ -26,14 +26,14 @@ export const scopeOf = (principal: Pick<Principal, 'accountId' | 'grant'>): Gran
 const scope = { accountId: 'uuid', within: 'uuid?' } as const
 const page = { before: 'uuid?', take: 'rows' } as const
 
-const inScope = (param: Places<typeof scope>): SQL | undefined =>
+const inScope = (param: Placeholders<typeof scope>): SQL | undefined =>
   and(
     ownedBy(grants.accountId, param.accountId),
     param.within && sql`(${grants.id} = ${param.within} or ${grants.ancestorIds} @> array[${param.within}])`,
   )
 
 const byId = { id: 'uuid', ...scope } as const
-const selectGrant = (orm: QueryBuilder, param: Places<typeof byId>) =>
+const selectGrant = (orm: QueryBuilder, param: Placeholders<typeof byId>) =>
   orm
     .select()
     .from(grants)
@@ -50,7 +50,7 @@ export const lockVisibleGrant = rowInScope(
 )
 
 const grantPage = { kind: 'text?', ...page } as const
-const selectPage = (orm: QueryBuilder, owner: PgColumn, param: Places<typeof grantPage>, scope: SQL | undefined) =>
+const selectPage = (orm: QueryBuilder, owner: PgColumn, param: Placeholders<typeof grantPage>, scope: SQL | undefined) =>
   newestFirst(orm.select().from(grants), { owner, id: grants.id }, param, scope, param.kind && eq(grants.kind, param.kind))
 
 export const grantList = prepare('grants.list', { ...scope, ...grantPage }, 'page', (orm, param) =>
@@ -196,7 +196,7 @@ export type KeyWithGrant = { key: ApiKeyRecord; grant: GrantRecord }
 const keysWithGrants = (orm: QueryBuilder) =>
   orm.select({ key: apiKeys, grant: grants }).from(apiKeys).innerJoin(grants, eq(grants.id, apiKeys.grantId))
 
-const selectKey = (orm: QueryBuilder, param: Places<typeof byId>) =>
+const selectKey = (orm: QueryBuilder, param: Placeholders<typeof byId>) =>
   keysWithGrants(orm).where(and(eq(apiKeys.id, param.id), inScope(param)))
 
 export const findKey = rowInScope(prepare('api_keys.by_id', byId, 'coalesced', selectKey))

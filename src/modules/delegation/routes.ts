@@ -46,7 +46,7 @@ export const registerGrants = (app: App, deps: Parts): void => {
     description: 'Returns all grants of the account to API keys and OAuth clients, or those of one `kind`.',
     querystring: ListGrants,
     response: { 200: pageOf(Grant) },
-    of: ({ principal }) => scopeOf(principal).within ?? principal.accountId,
+    owner: ({ principal }) => scopeOf(principal).within ?? principal.accountId,
     read: (page, { principal, query: { kind } }) =>
       afterUses(deps, () => deps.db.run(grantList, { ...scopeOf(principal), kind, ...page })),
     present: (rows, _request, at) => viewGrants(deps.db, at, rows),
@@ -63,7 +63,7 @@ export const registerGrants = (app: App, deps: Parts): void => {
       const revoked = await revokeGrantsOf(tx, deps.onGrantsRevoked, principal, { ...scopeOf(principal), kind: body.kind })
       return ok({ data: await viewGrants(tx, tx.at, revoked) })
     },
-    concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
+    otherAccounts: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
   })
   routes.get('/v1/accounts/me/grants/:id', 'grants.get', {
     permission: 'grant.manage',
@@ -103,7 +103,7 @@ export const registerGrants = (app: App, deps: Parts): void => {
     response: { 200: Grant },
     work: async (tx, { principal, params }) =>
       ok(await viewGrant(tx, tx.at, await revokeOwnGrant(tx, deps.onGrantsRevoked, principal, params.id))),
-    concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
+    otherAccounts: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
   })
   routes.post('/v1/accounts/me/api-keys', 'api_keys.create', {
     freshProof: 'always',
@@ -123,7 +123,7 @@ export const registerGrants = (app: App, deps: Parts): void => {
     description: 'Returns the keys of the account. A key sees only itself and its descendants.',
     querystring: PageQuery,
     response: { 200: pageOf(ApiKey) },
-    of: ({ principal }) => scopeOf(principal).within ?? principal.accountId,
+    owner: ({ principal }) => scopeOf(principal).within ?? principal.accountId,
     read: (page, { principal }) => afterUses(deps, () => deps.db.run(keyList, { ...scopeOf(principal), ...page })),
     idOf: ({ key }) => key.id,
     present: (rows, _request, at) => viewKeys(deps.db, at, rows),
@@ -173,7 +173,7 @@ export const registerGrants = (app: App, deps: Parts): void => {
     params: byId('api_key'),
     response: { 200: ApiKey },
     work: async (tx, { principal, params }) => ok(await revokeApiKey(tx, deps.onGrantsRevoked, principal, params.id)),
-    concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
+    otherAccounts: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
   })
 }
 
@@ -260,7 +260,7 @@ export const registerWorkspaceGrants = (app: App, deps: Parts): void => {
       const revoked = await revokeGrant(tx, deps.onGrantsRevoked, principal, id)
       return ok(withAccount(await viewGrant(tx, tx.at, revoked), accountId))
     },
-    concerned: async ({ principal, params }) => {
+    otherAccounts: async ({ principal, params }) => {
       const grant = await findGrantOfWorkspace(deps.db, { id: params.id, workspaceId: principal.workspace.id })
       return grant ? [grant.accountId, ...(await deps.ownersRelyingOn(deps.db, grant.accountId))] : []
     },

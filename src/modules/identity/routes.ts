@@ -56,7 +56,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
     description: 'Returns the identities that are linked to the account.',
     querystring: PageQuery,
     response: { 200: pageOf(Identity) },
-    of: ({ principal }) => principal.accountId,
+    owner: ({ principal }) => principal.accountId,
     read: (page, { principal }) => pageIdentities(deps.db, principal.accountId, page),
     present: (rows) => rows.map((row) => presentIdentity(row)),
   })
@@ -105,7 +105,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
     description: 'Returns the passkeys that the account can approve with. Passkeys cannot be used to sign in.',
     querystring: PageQuery,
     response: { 200: pageOf(Passkey) },
-    of: ({ principal }) => principal.accountId,
+    owner: ({ principal }) => principal.accountId,
     read: (page, { principal }) => pagePasskeys(deps.db, principal.accountId, page),
     present: (rows) => rows.map((row) => presentPasskey(row)),
   })
@@ -169,7 +169,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
     response: { 200: Passkey },
     work: async (tx, { principal, params }) =>
       ok(presentPasskey(await removePasskey(tx, deps.onAuthorityLost, principal, params.id))),
-    concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
+    otherAccounts: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
   })
   routes.list('/v1/accounts/me/sessions', 'sessions.list', {
     permission: 'account.manage',
@@ -177,7 +177,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
     description: 'Returns the browsers in which the account is signed in.',
     querystring: PageQuery,
     response: { 200: pageOf(Session) },
-    of: ({ principal }) => principal.accountId,
+    owner: ({ principal }) => principal.accountId,
     read: async (page, { principal }) => {
       await deps.lastUsed.flush()
       return pageSessions(deps.db, principal.accountId, page)
@@ -204,7 +204,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
       )
       return ok({ ...presentIdentity(ended), began_here: beganHere })
     },
-    concerned: ({ principal, params: { id }, query: { end } }) => concernedBy(principal, { kind: 'identity', id, end }),
+    otherAccounts: ({ principal, params: { id }, query: { end } }) => concernedBy(principal, { kind: 'identity', id, end }),
   })
   routes.delete('/v1/accounts/me/sessions/:id', 'sessions.revoke', {
     freshProof: 'by_content',
@@ -223,6 +223,6 @@ export const registerIdentities = (app: App, deps: Parts): void => {
       )
       return ok({ ...presentSession(ended, deps.config, tx.at, principal.originSessionId), began_here: beganHere })
     },
-    concerned: ({ principal, params: { id }, query: { end } }) => concernedBy(principal, { kind: 'session', id, end }),
+    otherAccounts: ({ principal, params: { id }, query: { end } }) => concernedBy(principal, { kind: 'session', id, end }),
   })
 }

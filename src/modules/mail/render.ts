@@ -58,7 +58,7 @@ export const composeMail = (publicUrl: string, { kind, language, content, addres
   const values: Values = { ...given, what: fill(payee ? texts.a_payment : texts.a_batch, given) }
   const { subject, lines, action } = texts.kinds[kind]
   const { all = [], of = 1, currency = '' } = content.facts ?? {}
-  const facts = factLines(all, of, currency, { by: factTexts[language], when }).map(unlinked)
+  const facts = factLines(all, of, currency, { catalogue: factTexts[language], formatTime: when }).map(unlinked)
   const setting = mailKinds[kind]
   const reason =
     setting === null

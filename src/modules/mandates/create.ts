@@ -17,7 +17,7 @@ import { isoTime } from '../../lib/clock.ts'
 import { CommitThenThrow, conflict, type FieldError, invalidFields, notFound, Refusal, wrongSignature } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { limitLines } from '../../lib/mandate-limits-text.ts'
-import { displayAmount, formatMinor, minor } from '../../lib/money.ts'
+import { displayAmount, formatMinor, formatMinorOrNull } from '../../lib/money.ts'
 import { isolated } from '../../lib/text.ts'
 import { parseWalletName } from '../../lib/wallet-name.ts'
 import { requireAllowable } from '../beneficiaries/queries.ts'
@@ -48,7 +48,7 @@ const termsDigest = (terms: MandateTerms): string => {
     grant_id: grantId ? formatId('grant', grantId) : undefined,
     description: terms.description,
     max_total_minor: formatMinor(terms.maxTotalMinor),
-    max_per_payment_minor: minor(maxPerPaymentMinor) ?? undefined,
+    max_per_payment_minor: formatMinorOrNull(maxPerPaymentMinor) ?? undefined,
     max_payments: maxPayments ?? undefined,
     beneficiary_ids: beneficiaryIds.length > 0 ? beneficiaryIds.map((id) => formatId('beneficiary', id)) : undefined,
     payment_types: paymentTypes.length > 0 ? paymentTypes : undefined,

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import { onSignal } from '../../db/client.ts'
 import { lossDetected } from '../../db/loss-detection.ts'
-import type { Feed } from '../../events/feed.ts'
 import { createFanOut } from '../../events/fan-out.ts'
+import type { Feed } from '../../events/feed.ts'
 import { createStreamSlots } from '../../events/stream-slots.ts'
 import type { App } from '../../http/app-type.ts'
 import { pageOf } from '../../http/pagination.ts'
@@ -66,7 +66,7 @@ export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): v
       'Returns the same events as a list, for polling and for programs that run occasionally. With `after`, returns all later events, oldest first. With `wait_seconds`, waits until there is one.',
     querystring: NotificationsQuery,
     response: { 200: pageOf(Notification) },
-    of: ({ principal }) => principal.accountId,
+    owner: ({ principal }) => principal.accountId,
     read: (page, request) => awaitNotifications(deps, { slots, closing: closing.signal }, request, page),
     present: (rows) => rows.map((row) => presentNotification(row)),
   })

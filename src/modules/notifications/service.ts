@@ -9,6 +9,7 @@ import { prepare } from '../../db/prepare.ts'
 import { selectRows } from '../../db/select-rows.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { members } from '../../db/tables/workspaces.ts'
+import type { FanOut } from '../../events/fan-out.ts'
 import {
   comparePositions,
   eventsAfter,
@@ -19,7 +20,6 @@ import {
   type StoredEvent,
   transactionRange,
 } from '../../events/read.ts'
-import type { FanOut } from '../../events/fan-out.ts'
 import type { StreamSlots } from '../../events/stream-slots.ts'
 import { filterOf, type TypePattern } from '../../events/types.ts'
 import { audienceOf, mayRead, type Reader, readerOf } from '../../events/visibility.ts'
@@ -100,7 +100,7 @@ export const openNotificationStream = async (
     db: deps.db,
     sink: connection,
     send: (event) => (filter?.(event.type) === false ? true : connection.write(frameOf(event))),
-    lookAgain: async () => findReader(deps.db, await reauthenticate()),
+    resolveReader: async () => findReader(deps.db, await reauthenticate()),
     hasEnded: (error) => {
       if (!(error instanceof Refusal)) deps.logger.error(describeError(error), "a stream's credential could not be checked")
       return error instanceof Refusal && error.status < 500

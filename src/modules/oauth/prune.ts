@@ -19,10 +19,13 @@ const isIdle = sql`not exists (select from ${oauthGrants} where ${oauthGrants.cl
   and not exists (select from ${oauthAuthorizations} where ${oauthAuthorizations.clientId} = ${oauthClients.id})`
 const by = [oauthClients.id]
 const unusedClients = prepareRemoval('oauth.prune_unused_clients', oauthClients.id, oauthClients.createdAt, {
-  only: sql`${oauthClients.lastUsedAt} is null and ${isIdle}`,
-  by,
+  condition: sql`${oauthClients.lastUsedAt} is null and ${isIdle}`,
+  orderBy: by,
 })
-const lapsedClients = prepareRemoval('oauth.prune_lapsed_clients', oauthClients.id, oauthClients.lastUsedAt, { only: isIdle, by })
+const lapsedClients = prepareRemoval('oauth.prune_lapsed_clients', oauthClients.id, oauthClients.lastUsedAt, {
+  condition: isIdle,
+  orderBy: by,
+})
 
 /** Deletes old rows, because any caller can create them. */
 export const pruneOAuth = async (db: Database, clock: Clock): Promise<void> => {

@@ -158,7 +158,7 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
       const { updated_after: since, status, idempotency_key: idempotencyKey, q } = request.query
       const workspaceId = request.principal.workspace.id
       const filters = { workspaceId, status, idempotencyKey, pattern: q && containing(q) }
-      const listing = { of: workspaceId, present: (rows: readonly BatchRecord[]) => rows.map(presentBatch) }
+      const listing = { owner: workspaceId, present: (rows: readonly BatchRecord[]) => rows.map(presentBatch) }
       if (!since)
         return reply.send(
           await readPage(deps, request, {
@@ -174,7 +174,7 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
             readChanges(deps.db, 'payment_batches', { workspaceId, since, from, take }, (asked) =>
               deps.db.run(changedBatches, { ...filters, ...changeValues(asked) }),
             ),
-          placeOf: (row) => row.batch,
+          changeOf: (row) => row.batch,
         }),
       )
     },

@@ -12,7 +12,7 @@ import {
 import type { Database, Db, Tx } from '../../db/client.ts'
 import { amongIds, containing, createdBetween, newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { approversSql, type NamedPerson, personNameSql } from '../../db/person-name.ts'
-import { type Places, type Prepared, prepare, type RowOf, type Values } from '../../db/prepare.ts'
+import { type Placeholders, type Prepared, prepare, type RowOf, type Values } from '../../db/prepare.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import { namesSql } from '../../db/tables/columns.ts'
@@ -145,7 +145,7 @@ export const readMatching = <T>(
 const referenceAndNarrative = sql`(coalesce(${payments.accountReference}, '') || ' ' || coalesce(${payments.narrative}, ''))`
 
 /** Each alternative of this `or` has its own index. */
-const textCondition = (param: Places<typeof listParameters>): SQL | undefined =>
+const textCondition = (param: Placeholders<typeof listParameters>): SQL | undefined =>
   param.pattern &&
   or(
     sql`${referenceAndNarrative} ilike ${param.pattern}`,
@@ -157,7 +157,7 @@ const textCondition = (param: Places<typeof listParameters>): SQL | undefined =>
   )
 
 /** The conditions shared by the list of payments, its totals and its export. */
-const matching = (param: Places<typeof listParameters>, ordered = true): SQL | undefined => {
+const matching = (param: Placeholders<typeof listParameters>, ordered = true): SQL | undefined => {
   const isOfOne = [
     param.batchId,
     param.beneficiaryId,
@@ -201,7 +201,7 @@ export const listedSnapshot = sql`${payments.snapshot}`.mapWith(readSnapshot)
 /** Columns of a listed payment. Its snapshot omits the trace of the decision. */
 const listedColumns = { ...getTableColumns(payments), snapshot: listedSnapshot }
 
-const selectPage = (orm: QueryBuilder, param: Places<typeof listParameters & typeof pageParameters>) => {
+const selectPage = (orm: QueryBuilder, param: Placeholders<typeof listParameters & typeof pageParameters>) => {
   if (!param.status) return newestFirst(orm.select(listedColumns).from(payments), inOrder, param, matching(param))
   const ids = newestFirst(orm.select({ id: payments.id }).from(payments), inOrder, param, matching(param))
   return newestFirst(

@@ -6,7 +6,7 @@ import { filtersOf, type PageRequest, pageOf, readChangesPage, readPage } from '
 import { routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
-import { readPositive } from '../../lib/money.ts'
+import { readNonNegative } from '../../lib/money.ts'
 import { attemptsOf } from '../attempts/attempt.ts'
 import { findBeneficiary } from '../beneficiaries/queries.ts'
 import { readZones } from '../workspaces/queries.ts'
@@ -44,7 +44,7 @@ const searchOf = (
   ...filtersOf(others),
   ...(items === 'first' && { firstItems: true }),
   ...(status && { statuses: status }),
-  ...(q !== undefined && { search: { text: q, amount: readPositive(q.replace(/[\s,'’]+$/, ''), currency) } }),
+  ...(q !== undefined && { search: { text: q, amount: readNonNegative(q.replace(/[\s,'’]+$/, ''), currency) } }),
 })
 
 const presentWithOutcomeCheck = async (db: Db, record: PaymentRecord): Promise<Payment> => {

@@ -40,7 +40,7 @@ const presentEntry = (entry: TraceEntry): PresentedEntry => ({
 const maxRules = 50
 
 const presentRemedy = (remedy: Remedy): NonNullable<Decision['remedy']> => ({
-  max_amount_minor: minor(remedy.maxAmountMinor),
+  max_amount_minor: formatMinorOrNull(remedy.maxAmountMinor),
   changes_count: remedy.changes.length,
   changes: remedy.changes.slice(0, maxRules).map((change) => ({
     source: presentSource(change.source),

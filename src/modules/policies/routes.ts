@@ -116,7 +116,7 @@ export const registerPolicies = (app: App, deps: Parts): void => {
     work: async (tx, { principal, params }, confirmation) =>
       ok(presentPolicy(await confirmChange(tx, principal, params.id, confirmation))),
     // Locks the requester's account, as does a transaction that removes its role.
-    concerned: async ({ principal, params }) =>
+    otherAccounts: async ({ principal, params }) =>
       [(await findPolicy(deps.db, { workspaceId: principal.workspace.id, id: params.id }))?.pendingChangeBy].filter(
         (by) => by != null,
       ),

@@ -38,7 +38,7 @@ export const registerPush = (app: App, deps: Parts & { push: Push | null }): voi
     description: 'Returns the browsers that receive notifications. A subscription ends with the session that created it.',
     querystring: PageQuery,
     response: { 200: pageOf(PushSubscription) },
-    of: ({ principal }) => principal.accountId,
+    owner: ({ principal }) => principal.accountId,
     // Reads all subscriptions, because an account has few.
     read: async ({ before, take }, { principal }) =>
       (await liveSubscriptions(deps.db, deps, [principal.accountId])).filter(({ id }) => !before || id < before).slice(0, take),

@@ -68,7 +68,7 @@ export const createRequestLog = (deps: { db: Db; clock: Clock; logger: Logger })
   }
 }
 
-const removal = prepareRemoval('request_log.prune', requestLog.id, requestLog.at, { by: [requestLog.at] })
+const removal = prepareRemoval('request_log.prune', requestLog.id, requestLog.at, { orderBy: [requestLog.at] })
 
 /** Maximum number of requests kept per account. Only the newest are kept. */
 const maxOfAccount = 10_000

@@ -15,7 +15,7 @@ export const registerRequestLogRoutes = (app: App, deps: Parts & { requestLog: R
       'Returns requests by all credentials of the account in the last seven days that failed or changed something, newest first. Bodies and queries are not stored. A key or an agent sees its own requests and those of the grants below it. Entries appear within a second; the latest ones are lost if a process is killed. The newest 10,000 are kept for each account.',
     querystring: ListRequests,
     response: { 200: pageOf(LoggedRequest) },
-    of: ({ principal }) => principal.accountId,
+    owner: ({ principal }) => principal.accountId,
     read: async (page, { principal: { accountId, grant }, query: { status: statuses, ...asked } }) => {
       const filter = { within: grant?.id ?? null, statuses, ...filtersOf(asked) }
       await deps.requestLog.flush()

@@ -2,7 +2,7 @@ import { and, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { Vault } from '../../auth/vault.ts'
 import { type Database, type Db, statement, type Tx } from '../../db/client.ts'
 import { coalesce } from '../../db/coalesce.ts'
-import { dropPeriods } from '../../db/partitions.ts'
+import { dropPartitions } from '../../db/partitions.ts'
 import { prepare } from '../../db/prepare.ts'
 import { insertRow, insertRows } from '../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../db/prune.ts'
@@ -134,7 +134,7 @@ const removal = prepareRemoval('callback_deliveries.prune_refused', callbackDeli
 export const pruneRefusedDeliveries = (db: Database, clock: Clock): Promise<void> =>
   prune(db, { removal, before: daysAfter(clock.now(), -refusedForDays) })
 
-/** By the database's clock, as `dropPeriods` counts. */
+/** By the database's clock, as `dropPartitions` counts. */
 const daysSinceOldestOpen = prepare('callback_bodies.open_for_days', {}, 'pool', (orm) => {
   const receivedAt = sql`(select d.received_at from callback_deliveries d where d.id = ${suspenseItems.deliveryId})`
   return orm
@@ -149,6 +149,6 @@ export const pruneBodies = async ({ config, db, logger }: Parts): Promise<void> 
   if (days === undefined) return
   const detach = config.EXPIRED_PERIODS === 'detach'
   const [open] = await db.run(daysSinceOldestOpen, {})
-  const dropped = await dropPeriods(db, 'callback_bodies', Math.max(days, open?.days ?? 0), detach)
+  const dropped = await dropPartitions(db, 'callback_bodies', Math.max(days, open?.days ?? 0), detach)
   if (dropped.length > 0) logger.info({ periods: dropped, detached: detach }, 'old partitions of callback bodies removed')
 }

@@ -26,7 +26,7 @@ export const registerStatements = (app: App, deps: Parts): void => {
       return sendCsv(request, reply, name, columnsOf(period.zones, currency, isWhole), statementLines(opened))
     }
     const { data: entries, ...more } = await readPage(deps, request, {
-      of: owner,
+      owner,
       read: ({ before, take }) => entriesOf(opened, before, take),
       idOf: ({ id }) => id,
       present: (rows) => rows.map((row) => (isWhole ? presentEntry(row) : presentPart(row))),

@@ -2,7 +2,7 @@ import { and, asc, eq, getTableColumns, isNull, ne, or, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { type Db, first, type Tx } from '../../db/client.ts'
 import { newestFirst, ownedBy } from '../../db/list-queries.ts'
-import { type Places, prepare } from '../../db/prepare.ts'
+import { type Placeholders, prepare } from '../../db/prepare.ts'
 import { selectAmong, selectByIds, selectPage, selectRow } from '../../db/select-rows.ts'
 import { accounts, identities } from '../../db/tables/accounts.ts'
 import { emailKeyOf } from '../../db/tables/columns.ts'
@@ -31,7 +31,7 @@ const isHolder = sql`${accounts.id} = ${sql.raw(balanceAccountSql('workspaces'))
 
 const selectWorkspaces = (orm: QueryBuilder) => orm.select(workspaceColumns).from(workspaces).innerJoin(accounts, isHolder)
 
-const selectById = (orm: QueryBuilder, param: Places<{ id: 'uuid' }>) => selectWorkspaces(orm).where(eq(workspaces.id, param.id))
+const selectById = (orm: QueryBuilder, param: Placeholders<{ id: 'uuid' }>) => selectWorkspaces(orm).where(eq(workspaces.id, param.id))
 
 export const listWorkspacesByIds = selectByIds('workspaces.by_ids', (orm, ids) =>
   selectWorkspaces(orm).where(sql`${workspaces.id} = any(${ids})`).orderBy(asc(workspaces.id)),
@@ -201,7 +201,7 @@ const keysOf = (walletAddress: string): string[] => {
 
 const proof = { email: 'text?', wallets: 'text[]?' } as const
 
-const provenBy = ({ email, wallets }: Places<typeof proof>) =>
+const provenBy = ({ email, wallets }: Placeholders<typeof proof>) =>
   or(
     email && and(eq(identities.emailVerified, true), eq(emailKeyOf(identities.email), email)),
     wallets && and(eq(identities.provider, 'wallet'), sql`${sql.raw(walletKeySql('identities'))} = any(${wallets})`),

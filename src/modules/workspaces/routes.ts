@@ -67,7 +67,7 @@ export const registerWorkspaces = (
     description: 'Returns all workspaces of the account, with its role in each.',
     querystring: PageQuery,
     response: { 200: pageOf(WorkspaceView) },
-    of: ({ principal }) => principal.accountId,
+    owner: ({ principal }) => principal.accountId,
     read: (page, { principal: { accountId, grant, workspace } }) =>
       deps.db.run(membershipList, { accountId, workspaceId: grant && workspace.id, ...page }),
     idOf: (row) => row.workspace.id,
@@ -167,7 +167,7 @@ export const registerWorkspaces = (
     body: UpdateMember,
     response: { 200: Member },
     work: async (tx, { principal, params, body }) => ok(presentMember(await updateMember(tx, deps, principal, params.id, body))),
-    concerned: ({ principal, params }) => accountOfMember(deps.db, principal.workspace.id, params.id),
+    otherAccounts: ({ principal, params }) => accountOfMember(deps.db, principal.workspace.id, params.id),
   })
   routes.delete('/v1/workspaces/current/members/:id', 'members.remove', {
     // Any member who may read the workspace may leave it; removing another member needs more, which the service checks.
@@ -182,7 +182,7 @@ export const registerWorkspaces = (
     response: { 200: Member },
     work: async (tx, { principal, params }) =>
       ok(presentRemoved(await removeMember(tx, deps, principal, params.id, endDelegations))),
-    concerned: async ({ principal, params }) => {
+    otherAccounts: async ({ principal, params }) => {
       const [accountId] = await accountOfMember(deps.db, principal.workspace.id, params.id)
       return accountId ? [accountId, ...(await deps.ownersRelyingOn(deps.db, accountId))] : []
     },

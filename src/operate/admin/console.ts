@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import type { Deps } from '../../app.ts'
-import { createParts } from '../../app.ts'
+import { createDeps } from '../../app.ts'
 import { noRails } from '../../app-rails.ts'
 import { type Config, loadConfig } from '../../config.ts'
 import { sqlState } from '../../db/errors.ts'
@@ -59,7 +59,7 @@ export const openConsole = async (as: string | undefined): Promise<Console> => {
   try {
     const keys = await findKeys(config)
     const clock = await readTime(config)
-    const deps = createParts({
+    const deps = createDeps({
       config: { ...config, ...keys.settings, JOBS: 'off' },
       databaseUrl: database.url,
       clock,

@@ -47,8 +47,8 @@ const checkDuplicates = async ({ deps, operator }: Console, phone: string): Prom
   const destination = parseKenyanMobile(phone)
   if (destination === undefined) throw new UsageError(`"${phone}" is not a Kenyan mobile number`)
   const { config, clock, db } = deps
-  const { payout, shareTokens } = realRails(config, clock)
-  shareTokens(createTokenSharing(deps))
+  const { payout, setTokenSharing } = realRails(config, clock)
+  setTokenSharing(createTokenSharing(deps))
   const repeatable = railNames.flatMap((name) => {
     const rail = payout[name]
     return rail && payouts[name].repeat !== 'pays_again' ? [{ name, rail }] : []
@@ -114,7 +114,7 @@ export const railCommands = {
   },
   'rails register': async ({ deps }) => {
     const rails = realRails(deps.config, deps.clock)
-    rails.shareTokens(createTokenSharing(deps))
+    rails.setTokenSharing(createTokenSharing(deps))
     for (const rail of depositsBy(rails)) say({ requirement: rail, problem: await registerDeposits({ ...deps, rails }, rail) })
   },
   'rails paused': ({ deps }) => readPauses(deps),

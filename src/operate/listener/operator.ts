@@ -1,9 +1,9 @@
 import { type FastifyRequest, fastify } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { describeError, translateDatabaseError } from '../../db/errors.ts'
-import type { App, Departure } from '../../http/app-type.ts'
+import type { App, Shutdown } from '../../http/app-type.ts'
 import { readForwardedAddresses } from '../../http/client-address.ts'
-import { registerDeparture, registerDrain } from '../../http/drain.ts'
+import { registerDrain, registerShutdown } from '../../http/drain.ts'
 import { listenerOptions } from '../../http/server.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Parts } from '../../modules/parts.ts'
@@ -60,11 +60,11 @@ const registerOperatorErrors = (app: App): void => {
 export const createOperator = async (
   deps: Parts,
   metrics: Metrics,
-  departure: Departure,
+  shutdown: Shutdown,
   sandbox?: SandboxControl,
 ): Promise<App> => {
   const app: App = fastify(listenerOptions(deps)).withTypeProvider<ZodTypeProvider>()
-  registerDeparture(app, departure)
+  registerShutdown(app, shutdown)
   registerDrain(app)
   registerOwnHosts(app, deps.config)
   metrics.serve(app)

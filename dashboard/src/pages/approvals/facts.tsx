@@ -21,7 +21,7 @@ import { Badge, Notice, type Tone } from '../../ui/page.tsx'
 const tones: Readonly<Record<FactLevel, Tone>> = { danger: 'bad', warning: 'warn', info: 'info' }
 
 /** Texts and time format in the reader's language. */
-const ways = { by: factTexts, when: fullTime }
+const wording = { catalogue: factTexts, formatTime: fullTime }
 const moneyIn = (currency: string) => (minor: string) => moneyText(minor, currency)
 
 type Props = {
@@ -45,7 +45,7 @@ export const FactBadges = ({ facts, of }: Omit<Props, 'currency'>) =>
 export const LineFacts = ({ facts, currency }: Omit<Props, 'of'>) =>
   facts.map((fact) => {
     const [item] = fact.items
-    const about = item && factAbout(fact, item, moneyIn(currency), ways)
+    const about = item && factAbout(fact, item, moneyIn(currency), wording)
     return (
       <Badge key={fact.type} tone={tones[fact.level]}>
         {about ? `${factShort(fact, factTexts)}: ${about}` : factShort(fact, factTexts)}
@@ -65,7 +65,7 @@ export const FactNotices = ({ facts, of, currency }: Props) => {
             {fact.items.map((one, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: two payments of a batch may be alike
               <p key={index}>
-                <bdi>{factItemText(fact, one, moneyIn(currency), ways)}</bdi>
+                <bdi>{factItemText(fact, one, moneyIn(currency), wording)}</bdi>
                 {one.payment_id && (
                   <>
                     {' '}

@@ -54,8 +54,8 @@ export const registerAccounts = (app: App, deps: Parts): void => {
     const read = (page: PageRequest) => readHistory(source, principal, holderId, page, filter)
     if (!wantsCsv(request)) {
       const { workspace, accountId } = principal
-      const of = holderId === accountId ? accountId : workspace.id
-      const rows = { of, read, idOf: (row: NamedEntry) => row.id, present: (all: readonly NamedEntry[]) => all.map(present) }
+      const owner = holderId === accountId ? accountId : workspace.id
+      const rows = { owner, read, idOf: (row: NamedEntry) => row.id, present: (all: readonly NamedEntry[]) => all.map(present) }
       return reply.send(await readPage(deps, request, rows))
     }
     const columns = historyColumns(await readZones(deps.db, principal.workspace), deps.config.CURRENCY)
@@ -148,7 +148,7 @@ export const registerAccounts = (app: App, deps: Parts): void => {
       await closeOwnAccount(tx, deps, principal)
       return ok({ ...(await readAccount(tx, principal.accountId)), identities: [] })
     },
-    concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
+    otherAccounts: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
   })
 }
 
@@ -185,6 +185,6 @@ export const registerAdminAccounts = (app: App, deps: Parts): void => {
     response: { 200: AdminAccountWithIdentities },
     work: async (tx, { principal, params, body }) =>
       ok(await viewWithIdentities(tx, deps, await administerAccount(tx, deps, principal, params.id, body))),
-    concerned: async ({ params }) => [params.id, ...(await deps.ownersRelyingOn(deps.db, params.id))],
+    otherAccounts: async ({ params }) => [params.id, ...(await deps.ownersRelyingOn(deps.db, params.id))],
   })
 }

@@ -246,7 +246,7 @@ export const createDashboardToken = async (tx: Tx, config: Config, principal: Pr
 
 const oldTokens = prepareRemoval('dashboard_tokens.prune', dashboardTokens.id, dashboardTokens.expiresAt)
 const oldSessions = prepareRemoval('sessions.prune', sessions.id, endOfSession, {
-  only: sql`not exists (select from ${dashboardTokens} where ${dashboardTokens.sessionId} = ${sessions.id})`,
+  condition: sql`not exists (select from ${dashboardTokens} where ${dashboardTokens.sessionId} = ${sessions.id})`,
 })
 
 export const pruneSessions = (db: Db, before: Date): Promise<void> =>

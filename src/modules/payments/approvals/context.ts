@@ -7,7 +7,7 @@ import { getBalance } from '../../../ledger/ledger.ts'
 import { type Fact, factsOfWarnings, inOrder } from '../../../lib/approval-facts.ts'
 import { type Clock, isoTimeOrNull } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
-import { formatMinor, type Minor, minor } from '../../../lib/money.ts'
+import { formatMinor, formatMinorOrNull, type Minor } from '../../../lib/money.ts'
 import type { VerificationStatus } from '../../../lib/verification.ts'
 import { lostFact, type NamedLine, nameFacts, withNames } from '../../../policy/facts.ts'
 import { typicalAmount, unusualAmount } from '../../../policy/warnings.ts'
@@ -208,7 +208,7 @@ export const readContexts = async (
           ? {
               payments_count: history?.paymentsCount ?? 0,
               last_paid_at: isoTimeOrNull(history?.lastPaidAt ?? null),
-              typical_amount_minor: minor(typicalMinor),
+              typical_amount_minor: formatMinorOrNull(typicalMinor),
               verification: presentVerification(record.beneficiary),
             }
           : null,

@@ -6,7 +6,7 @@ import { holdsLock } from '../../../db/account-lock.ts'
 import type { Db, Tx } from '../../../db/client.ts'
 import { columnsOf } from '../../../db/columns.ts'
 import { amongIds, createdBetween, newestFirst, ownedBy } from '../../../db/list-queries.ts'
-import { type Places, prepare, type RowOf } from '../../../db/prepare.ts'
+import { type Placeholders, prepare, type RowOf } from '../../../db/prepare.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import { approvalDecisions, approvals } from '../../../db/tables/approvals.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
@@ -110,7 +110,7 @@ const select = (orm: QueryBuilder, workspaceId: SQLWrapper = payments.workspaceI
     .leftJoin(paymentBatches, eq(paymentBatches.id, approvals.batchId))
 
 const byIdParameters = { id: 'uuid', workspaceId: 'uuid?' } as const
-const selectOne = (orm: QueryBuilder, param: Places<typeof byIdParameters>) =>
+const selectOne = (orm: QueryBuilder, param: Placeholders<typeof byIdParameters>) =>
   select(orm).where(and(eq(approvals.id, param.id), param.workspaceId && eq(approvals.workspaceId, param.workspaceId)))
 const byId = prepare('approvals.by_id', byIdParameters, 'coalesced', selectOne)
 /** Decisions are as of the query's start: current only if the paying account was locked before (`lockApprovalRow`). */

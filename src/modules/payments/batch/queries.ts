@@ -2,14 +2,14 @@ import { and, desc, eq, ilike, sql } from 'drizzle-orm'
 import { changeParameters, inOrderOfChange } from '../../../db/changes.ts'
 import { type Db, first } from '../../../db/client.ts'
 import { amongIds, newestFirst, ownedBy } from '../../../db/list-queries.ts'
-import { type Places, prepare, type RowOf } from '../../../db/prepare.ts'
+import { type Placeholders, prepare, type RowOf } from '../../../db/prepare.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { presenter } from '../../../http/presenter.ts'
 import type { Fact } from '../../../lib/approval-facts.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
-import { formatMinor, type Minor, minor } from '../../../lib/money.ts'
+import { formatMinor, formatMinorOrNull, type Minor } from '../../../lib/money.ts'
 import { factsOfLines } from '../../../policy/facts.ts'
 import { lastPaidSql } from '../../beneficiaries/payee-queries.ts'
 import type { Decision } from '../../policies/schema.ts'
@@ -45,7 +45,7 @@ export const findBatch = (db: Db, workspaceId: Uuid, id: Uuid): Promise<BatchRec
 
 const batchFilters = { workspaceId: 'uuid', status: 'text?', idempotencyKey: 'text?', pattern: 'text?' } as const
 
-const batchCondition = (at: Places<typeof batchFilters>) =>
+const batchCondition = (at: Placeholders<typeof batchFilters>) =>
   and(
     at.status && eq(paymentBatches.status, at.status),
     at.idempotencyKey && eq(paymentBatches.idempotencyKey, at.idempotencyKey),
@@ -150,7 +150,7 @@ export const presentLines = ({ batch }: BatchRecord, lines: readonly RowOf<typeo
       leaf: leaf ?? '',
       verification,
       given_name: (snapshot.decision as Decision).warnings.find((warning) => warning.code === 'name_differs')?.given_name ?? null,
-      last_amount_minor: minor(lastAmountMinor),
+      last_amount_minor: formatMinorOrNull(lastAmountMinor),
       facts: facts[index] ?? [],
     })),
   }

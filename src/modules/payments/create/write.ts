@@ -1,6 +1,6 @@
 import type { Principal } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
-import { insertRows, Sent, updateRows } from '../../../db/prepare-write.ts'
+import { insertRows, DriverValue, updateRows } from '../../../db/prepare-write.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { appendEvents, type NewEvent } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
@@ -105,7 +105,7 @@ export const writePayments = async (
     await yieldBeforeLongWork(held)
   }
   await byChunks(accepted, (chunk) => {
-    const rows = chunk.map(({ payment, packed }) => ({ ...payment, snapshot: new Sent(packed) }))
+    const rows = chunk.map(({ payment, packed }) => ({ ...payment, snapshot: new DriverValue(packed) }))
     tx.defer(insertRows(tx, payments, rows))
   })
   await appendEvents(tx, eventsOf(accepted, state))

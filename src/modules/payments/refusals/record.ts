@@ -155,7 +155,7 @@ export const createRefusals = (deps: Pick<Parts, 'clock' | 'config' | 'db' | 'lo
 }
 
 const removal = prepareRemoval('payment_refusals.prune', paymentRefusals.id, paymentRefusals.createdAt, {
-  by: [paymentRefusals.createdAt],
+  orderBy: [paymentRefusals.createdAt],
 })
 
 export const pruneRefusals = (db: Db, before: Date): Promise<void> => prune(db, { removal, before })
