@@ -18,7 +18,7 @@ export const probeServer = (url: string, settings: Readonly<Record<string, strin
     const { rows } = await client.query<{ pid: number; version: string; differingSettings: string[] }>(
       `select pg_backend_pid() as pid, current_setting('server_version_num') as version,
          array(select x.name from unnest($1::text[], $2::text[]) as x(name, value) join pg_settings s on lower(s.name) = x.name
-           where s.setting <> x.value order by x.name) as differingSettings`,
+           where s.setting <> x.value order by x.name) as "differingSettings"`,
       [Object.keys(settings), Object.values(settings)],
     )
     const { pid, differingSettings, ...server } = only(rows)

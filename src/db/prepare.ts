@@ -6,7 +6,7 @@ import { readerOf } from './decode-rows.ts'
 import { type Connection, type ConnectionMode, declareStatements, nameStatement, type Statement } from './statement.ts'
 
 // Queries are built once, at their first use, because building one takes longer than Postgres takes to answer it. For example,
-//   prepare('payees.by_id', { id: 'uuid' }, 'coalesced', (orm, { id }) => orm.select(…).from(payees).where(eq(payees.id, id)))
+//   prepare(name, { id: 'uuid' }, 'coalesced', (orm, { id }) => orm.select(…).from(payees).where(eq(payees.id, id)))
 // has the text `select … from "payees" where "id" = $1::uuid`, and for all ids requested in one turn of the event loop
 //   select key.n::int as "keyNumber", r.* from unnest($1::uuid[]) with ordinality as key("id", n)
 //   cross join lateral (select … from "payees" where "id" = key."id"::uuid offset 0) as r

@@ -11,7 +11,7 @@ import { type Fields, withChanges } from './stored-data.ts'
 export type Position = { transaction: string; id: Uuid }
 export type StoredEvent = Position & { type: string; accountId: Uuid; workspaceId: Uuid | null; data: unknown; createdAt: Date }
 
-/** What a reader may get, by owner and type. `mayRead` then decides for each event. `isFiltered`: only these types were asked. */
+/** Events that a reader may get, by owner and type; `mayRead` decides for each. `isFiltered`: only these types were asked. */
 export type Audience = { accountId: Uuid; workspaceIds: readonly Uuid[]; types: readonly string[]; isFiltered: boolean }
 
 type Row = Omit<StoredEvent, 'data'> & { data: Fields | null; snapshot: Buffer | null }
