@@ -106,7 +106,8 @@ const createTx = (client: pg.PoolClient, { keepsStatements, clock, recoveryPoint
     /** Shows the cause of a failure: statements sent after a failed one fail because of it. */
     firstError: (): unknown => firstError,
     /** Identifies one of the collected rows, if any. */
-    collectedTrace: (): string | undefined => [...atCommit].flatMap(([kind, rows]) => rows.flatMap((row) => kind.traceOf?.(row) ?? []))[0],
+    collectedTrace: (): string | undefined =>
+      [...atCommit].flatMap(([kind, rows]) => rows.flatMap((row) => kind.traceOf?.(row) ?? []))[0],
   }
 }
 

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/client.ts'
-import { type Places, prepare, type RowOf } from '../db/prepare.ts'
+import { type Placeholders, prepare, type RowOf } from '../db/prepare.ts'
 import { namesSql } from '../db/tables/columns.ts'
 import { historyTypeSql, indexedTypeSql, rareTransferKinds } from '../db/tables/ledger.ts'
 import { lastId, type Uuid } from '../lib/ids.ts'
@@ -29,7 +29,7 @@ const parameters = {
   createdBefore: 'timestamptz|null',
   workspaceId: 'uuid?',
 } as const
-type At = Places<typeof parameters>
+type At = Placeholders<typeof parameters>
 
 const wantedSql = (
   at: At,

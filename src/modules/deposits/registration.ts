@@ -62,7 +62,7 @@ const againAfterSeconds = 3_600
 /** Registers at the emulator hourly, because it may be new. For providers, an operator runs `npm run admin -- rails register`. */
 export const registerAtEmulator = async (deps: Parts): Promise<void> => {
   for (const rail of depositRails) {
-    if (!deps.rails.deposits[rail]?.registersItself) continue
+    if (!deps.rails.deposits[rail]?.isEmulator) continue
     const registration = await findRegistration(deps.db, { rail })
     const isCurrent = registration?.addressHash.equals(addressHashOf(deps, rail))
     const isRecent = registration && registration.registeredAt > secondsAfter(deps.clock.now(), -againAfterSeconds)

@@ -118,13 +118,13 @@ export const registerPayments = (app: App, deps: Deps): void => {
               )
         return sendCsv(request, reply, 'payments', columns, async (page) => (await read(page)).map(presentRow))
       }
-      const listing = { of: workspace.id, present: (rows: readonly PaymentRecord[]) => rows.map((row) => presentListed(row)) }
+      const listing = { owner: workspace.id, present: (rows: readonly PaymentRecord[]) => rows.map((row) => presentListed(row)) }
       if (since)
         return reply.send(
           await readChangesPage(deps, request, {
             ...listing,
             read: (from, take) => readChangedPayments(deps.db, { workspaceId: workspace.id, since, from, take }, search),
-            placeOf: (row) => row,
+            changeOf: (row) => row,
           }),
         )
       return reply.send(
@@ -144,7 +144,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
     params: byId('beneficiary'),
     querystring: ListPaymentsTo,
     response: { 200: pageOf(Payment) },
-    of: async ({ principal: { workspace }, params }) => {
+    owner: async ({ principal: { workspace }, params }) => {
       found(await findBeneficiary(deps.db, workspace.id, params.id))
       return workspace.id
     },

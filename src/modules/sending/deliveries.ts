@@ -127,7 +127,7 @@ export const readDelivery = async (db: Db, vault: Vault, id: Uuid): Promise<stri
 
 const refusedForDays = 7
 const removal = prepareRemoval('callback_deliveries.prune_refused', callbackDeliveries.id, callbackDeliveries.receivedAt, {
-  only: sql`not ${callbackDeliveries.authentic}`,
+  condition: sql`not ${callbackDeliveries.authentic}`,
 })
 
 /** Removes refused deliveries only. Authentic deliveries are kept as the evidence on which money was moved. */

@@ -196,7 +196,12 @@ export const createDeliveryWorker = (deps: Parts): Worker => {
     claim: async (capacity) => {
       await queue.ready()
       const others = secondsAfter(deps.clock.now(), -othersAfterSeconds)
-      const open = await deps.db.run(openDeliveries, { taken: capacity.except, own: capacity.dueHere, others, take: maxUnprocessed })
+      const open = await deps.db.run(openDeliveries, {
+        taken: capacity.except,
+        own: capacity.dueHere,
+        others,
+        take: maxUnprocessed,
+      })
       const { picked } = pickFairly(open, { ...capacity, free: Math.min(capacity.free, maxInGroup) })
       return { tasks: picked.map(taskOf), more: open.length > 0 }
     },

@@ -31,7 +31,8 @@ const isHolder = sql`${accounts.id} = ${sql.raw(balanceAccountSql('workspaces'))
 
 const selectWorkspaces = (orm: QueryBuilder) => orm.select(workspaceColumns).from(workspaces).innerJoin(accounts, isHolder)
 
-const selectById = (orm: QueryBuilder, param: Placeholders<{ id: 'uuid' }>) => selectWorkspaces(orm).where(eq(workspaces.id, param.id))
+const selectById = (orm: QueryBuilder, param: Placeholders<{ id: 'uuid' }>) =>
+  selectWorkspaces(orm).where(eq(workspaces.id, param.id))
 
 export const listWorkspacesByIds = selectByIds('workspaces.by_ids', (orm, ids) =>
   selectWorkspaces(orm).where(sql`${workspaces.id} = any(${ids})`).orderBy(asc(workspaces.id)),

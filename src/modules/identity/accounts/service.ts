@@ -9,7 +9,7 @@ import { audit } from '../../../events/audit.ts'
 import { type Balance, getBalance, openCustomerAccount } from '../../../ledger/ledger.ts'
 import { readFlow } from '../../../ledger/reports.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
-import { formatMinor, minor } from '../../../lib/money.ts'
+import { formatMinor, formatMinorOrNull } from '../../../lib/money.ts'
 import { effectiveTimeZone, lastDaysInZones, periodsAt } from '../../../policy/calendar.ts'
 import type { Parts } from '../../parts.ts'
 import type { OpenHolder } from '../../ports.ts'
@@ -96,7 +96,7 @@ export const summarizeHistory = async (
       date,
       in_minor: formatMinor(flow[index]?.inMinor ?? 0n),
       out_minor: formatMinor(flow[index]?.outMinor ?? 0n),
-      available_minor: minor(flow[index]?.availableMinor ?? null),
+      available_minor: formatMinorOrNull(flow[index]?.availableMinor ?? null),
     })),
   }
 }

@@ -1,6 +1,6 @@
 import type { Principal } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
-import { insertRows, DriverValue, updateRows } from '../../../db/prepare-write.ts'
+import { DriverValue, insertRows, updateRows } from '../../../db/prepare-write.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { appendEvents, type NewEvent } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
