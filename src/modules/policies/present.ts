@@ -2,7 +2,7 @@
 
 import { isoTime } from '../../lib/clock.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
-import { formatMinor, minor } from '../../lib/money.ts'
+import { formatMinor, formatMinorOrNull } from '../../lib/money.ts'
 import { explain } from '../../policy/explain.ts'
 import type { Decision as EngineDecision, Remedy, TraceEntry, TraceSource, Warning } from '../../policy/types.ts'
 import { presentCreator } from '../present-creator.ts'
