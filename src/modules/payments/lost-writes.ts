@@ -83,10 +83,7 @@ export const railsThatMayPayTwice = async (db: Db, rails: Pick<Rails, 'payout'>)
   return sendingRails.filter((rail) => !rows.some((row) => row.rail === rail))
 }
 
-/**
- * Selects payments that might be paid twice if sent now. All `ids` may have been sent before writes were lost. Reasons: the
- * provider receives no id from us, no test has proven that it refuses repeated orders, or it may have forgotten the first order.
- */
+/** The payments among `ids`, which may have been sent before writes were lost, that a provider might pay twice if sent now. */
 export const paymentsThatMayBePaidTwice = async (
   db: Db,
   rails: Pick<Rails, 'payout'>,

@@ -33,10 +33,7 @@ const moveStatements = [
   moveScheduled(payments, 'payments', () => sql`${payments.status} = 'scheduled'`),
 ]
 
-/**
- * Moves a workspace's counters and its scheduled payments, which hold no money yet, to its own balance. A payment with a hold
- * settles on the old account. The caller has locked both accounts, and the workspace already refers to the new one.
- */
+/** Moves counters and scheduled payments, which hold no money yet, to the workspace's new account. Both accounts are locked. */
 export const followToOwnBalance = async (tx: Tx, actor: Actor, move: BalanceMove): Promise<void> => {
   await moveCounters(tx, move)
   // Runs before the payments change accounts, because it selects their hourly totals by the old account.
