@@ -92,16 +92,15 @@ const openShared = (connection: pg.ClientConfig, onLost: (error: Error) => void)
 }
 
 export const connect = (options: DatabaseOptions): Database => {
-  const keepsStatements = options.pooler?.keepsStatements ?? true
+  const { pooler, statementTimeoutMs, url } = options
+  const keepsStatements = pooler?.keepsStatements ?? true
   const connection: pg.ClientConfig = {
-    ...(options.pooler
-      ? { connectionString: options.url }
-      : connectionConfig(options.url, settingsOf(options.statementTimeoutMs))),
+    ...(pooler ? { connectionString: url } : connectionConfig(url, settingsOf(statementTimeoutMs))),
     types,
     application_name: 'payments-service',
-    connectionTimeoutMillis: options.statementTimeoutMs,
+    connectionTimeoutMillis: statementTimeoutMs,
     // A responsive server cancels the statement earlier, by its own timeout. This timeout covers an unresponsive server.
-    query_timeout: Math.ceil((options.statementTimeoutMs * 4) / 3),
+    query_timeout: Math.ceil((statementTimeoutMs * 4) / 3),
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   }
@@ -140,24 +139,20 @@ export const connect = (options: DatabaseOptions): Database => {
   const transaction = createTransactions({
     checkOut,
     keepsStatements,
-    begin: options.pooler ? 'begin isolation level read committed read write' : 'begin',
+    begin: pooler ? 'begin isolation level read committed read write' : 'begin',
     logger: options.logger,
     clock: options.clock,
     recoveryPoint,
     signals,
   })
 
-  const outsideTransactions = (use: WithConnection) =>
+  const outsideTx = (use: WithConnection) =>
     sendBy(keepsStatements, (send) =>
       use(send).catch((error: unknown) => {
         throw translateDatabaseError(error)
       }),
     )
-  const senders = {
-    record: outsideTransactions(lookups.use),
-    page: outsideTransactions(pages.use),
-    pool: outsideTransactions(pooled),
-  }
+  const senders = { record: outsideTx(lookups.use), page: outsideTx(pages.use), pool: outsideTx(pooled) }
 
   return {
     pool,

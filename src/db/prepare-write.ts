@@ -109,10 +109,8 @@ export const insertRows = async <T extends PgTable, Returned extends object = ne
       // The database always sets the transaction id itself.
       .filter(([, column]) => column.getSQLType() !== 'xid8')
       .map(([key]) => `-${key}`)
-    return {
-      query: nameStatement(`${getTableName(table)}.insert${missing.join('')}${suffix && ` ${suffix}`}`, text, 'pool'),
-      send,
-    }
+    const name = `${getTableName(table)}.insert${missing.join('')}${suffix && ` ${suffix}`}`
+    return { query: nameStatement(name, text, 'pool'), send }
   })
   return query<Returned>(insert.query, insert.send(rows as readonly Row[]))
 }

@@ -9,13 +9,13 @@ type Remove = (db: Db, batch: { before: Date; size: number; skipped: number }) =
 export type Removal = { removal: Remove; before: Date }
 
 /** `orderBy`: deletion order. Default: the index on `age`, then the key. */
-type RemovalOptions = { condition?: SQL | ((before: SQL) => SQL); orderBy?: readonly PgColumn[] }
+type Options = { condition?: SQL | ((before: SQL) => SQL); orderBy?: readonly PgColumn[] }
 
 export const prepareRemoval = (
   name: string,
   key: PgColumn,
   age: PgColumn | SQL,
-  { condition, orderBy }: RemovalOptions = {},
+  { condition, orderBy }: Options = {},
 ): Remove => {
   const { table } = key
   const remove = prepareWrite(name, { before: 'timestamptz', size: 'int', skipped: 'int' }, (orm, param) =>

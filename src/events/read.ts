@@ -66,11 +66,7 @@ const next = statement('events.next')`
   select ${columns}, ${settled} as settled from ${ownEvents} where (transaction, id) > ($1::xid8, $2::uuid) order by events.transaction, events.id limit $3`
 
 /** Reads the next events of all tenants. `isBlocked`: further events are blocked by a slower transaction. */
-export const nextEvents = async (
-  db: Db,
-  after: Position,
-  take: number,
-): Promise<{ events: StoredEvent[]; isBlocked: boolean }> => {
+export const nextEvents = async (db: Db, after: Position, take: number) => {
   const rows = await db.query<Row & { settled: boolean }>(next, [after.transaction, after.id, take])
   const ready = rows.filter((row) => row.settled)
   return { events: ready.map((row) => toEvent(row)), isBlocked: ready.length < rows.length }

@@ -73,10 +73,7 @@ const credentialOf = (deps: AuthenticateDeps, request: FastifyRequest): Credenti
 }
 
 /** Separate, because a stream retains this closure and everything in its scope. */
-const reauthenticator = (resolve: Credential['resolve'], origin: RequestOrigin) => async (tx?: Tx) => ({
-  ...(await resolve(tx)),
-  origin,
-})
+const recheck = (resolve: Credential['resolve'], origin: RequestOrigin) => async (tx?: Tx) => ({ ...(await resolve(tx)), origin })
 
 const isUnauthenticated = (error: unknown): boolean => error instanceof Refusal && error.status === 401
 
@@ -94,7 +91,7 @@ const authenticate = async (deps: AuthenticateDeps, request: FastifyRequest, opt
   const { isBearer, resolve } = credential
   try {
     request.caller = { ...(await resolve()), origin }
-    request.reauthenticate = reauthenticator(resolve, origin)
+    request.reauthenticate = recheck(resolve, origin)
   } catch (error) {
     // If the credential is optional, an expired cookie counts as no credential.
     if (!optional || isBearer || !isUnauthenticated(error)) throw error

@@ -14,7 +14,7 @@ export const registerShutdown = (app: App, shutdown: Shutdown): void => {
   })
 }
 
-const maxFinishMs = 5_000
+const drainMs = 5_000
 const idlePollMs = 50
 /** Even a slow client has sent its request this long after opening a connection for it. */
 const unusedConnectionMs = 1_000
@@ -58,10 +58,7 @@ export const registerDrain = (app: App): void => {
     await untilQuiet()
     // Fastify closes the rest of the server after all preClose hooks.
     if (app.server.listening) Server.prototype.close.call(app.server)
-    timers = [
-      setInterval(() => setImmediate(closeIdle), idlePollMs),
-      setTimeout(() => app.server.closeAllConnections(), maxFinishMs),
-    ]
+    timers = [setInterval(() => setImmediate(closeIdle), idlePollMs), setTimeout(() => app.server.closeAllConnections(), drainMs)]
   })
   app.addHook('onClose', async () => {
     for (const timer of timers) clearTimeout(timer)

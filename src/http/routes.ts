@@ -125,16 +125,13 @@ export const routesOf = (app: App, deps: { db: Database; clock: Clock; cursors: 
       operation: string,
       { owner, read, idOf, present, ...declared }: List<P, Q, R, Row>,
     ): void => {
+      const isForAdmins = (declared.access ?? byDefault.access) === 'admin'
       const refuses = ['invalid_cursor', ...(declared.refuses ?? [])] as const
       declare('GET', url, operation, { ...declared, refuses }, async (untyped, reply) => {
         const request = typed<P, Q, None>(untyped)
         const at = deps.clock.now()
         const page = await readPage(deps, request, {
-          owner: owner
-            ? await owner(request)
-            : (declared.access ?? byDefault.access) === 'admin'
-              ? null
-              : request.principal.workspace.id,
+          owner: owner ? await owner(request) : isForAdmins ? null : request.principal.workspace.id,
           read: (asked) => read(asked, request, at),
           idOf: idOf ?? ((row) => (row as Row & { id: Uuid }).id),
           present: (rows) => present(rows, request, at),
