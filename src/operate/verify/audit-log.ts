@@ -14,21 +14,21 @@ export type Entry = { action: AuditAction; at: string; workspaceId: Uuid | null;
 /** A table whose rows must match the audit log. Compares each name that both the log entry and the row contain. */
 export type AuditedTable = {
   /** Actions that create a row. If omitted, rows need no entry. */
-  made?: readonly AuditAction[]
+  creationActions?: readonly AuditAction[]
   /** Column with the account that created the row. */
-  owner?: string
+  creatorColumn?: string
   /** Column with the hash of the row's secret, of which the log has a digest. */
-  secret?: string
+  secretHashColumn?: string
   /** Additional subjects whose entries describe row `t`: an SQL expression of type `uuid[]`. */
-  also?: string
+  furtherSubjectsSql?: string
   /** Fields in addition to the columns: an SQL expression of type `jsonb`. */
-  more?: string
+  extraFieldsSql?: string
   /** Time column of a large table, to read only rows since the last check. Older rows never change. */
-  since?: string
+  changedAtColumn?: string
   /** Values that apply until an entry changes them. */
-  before?: (row: Fields) => Fields
+  initialFields?: (row: Fields) => Fields
   /** Column values that an entry implies. */
-  columns?: (after: Fields, action: AuditAction) => Fields
+  columnsOf?: (after: Fields, action: AuditAction) => Fields
 }
 
 const idDigits = Array.from(
@@ -44,7 +44,7 @@ export const typeIdSql = (kind: IdKind, column: string): string =>
   `(select '${idPrefixes[kind]}_' || ${idDigits} from (select B'00' || ('x' || replace(${column}::text, '-', ''))::bit(128) as bits offset 0) as id)`
 
 /** A row's columns, the additional fields of its table, and the row's log entries in order. */
-type Page = Record<string, unknown> & { id: Uuid; more: Fields | null; log: Entry[] | null }
+type LoggedRow = Record<string, unknown> & { id: Uuid; extra: Fields | null; log: Entry[] | null }
 
 const pageSize = 200
 const pagesPerReport = 20
@@ -78,23 +78,26 @@ export const findInPages = async <Row extends { id: Uuid }>(
 }
 
 /** Reads row and log in one query, because the service could change them between two queries. */
-const pageSql = (table: string, { also, more = 'null::jsonb', since }: AuditedTable): string => `
-  select t.*, ${more} as more, (
+const pageSql = (
+  table: string,
+  { furtherSubjectsSql, extraFieldsSql = 'null::jsonb', changedAtColumn }: AuditedTable,
+): string => `
+  select t.*, ${extraFieldsSql} as extra, (
       select json_agg(json_build_object('action', a.action, 'at', a.at, 'workspaceId', a.workspace_id, 'accountId', a.account_id, 'after', a.after)
         order by a.transaction, a.id)
-      from audit_log a where ${also ? `a.subject_id = any(t.id || ${also})` : 'a.subject_id = t.id'}) as log
-  from ${table} t where t.id > $1${since ? ` and t.${since} >= $since` : ''}`
+      from audit_log a where ${furtherSubjectsSql ? `a.subject_id = any(t.id || ${furtherSubjectsSql})` : 'a.subject_id = t.id'}) as log
+  from ${table} t where t.id > $1${changedAtColumn ? ` and t.${changedAtColumn} >= $since` : ''}`
 
-const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
+const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
 
 /** Converts different spellings of a value to one: ids with or without prefix, times in any zone, numbers or their text. */
-const plain = (value: unknown): unknown => {
+const normalized = (value: unknown): unknown => {
   if (typeof value === 'number' || typeof value === 'bigint') return String(value)
-  if (typeof value === 'string') return time.test(value) ? new Date(value).toISOString() : (parseAnyId(value) ?? value)
+  if (typeof value === 'string') return isoTime.test(value) ? new Date(value).toISOString() : (parseAnyId(value) ?? value)
   if (value instanceof Date) return value.toISOString()
-  if (Array.isArray(value)) return value.map(plain)
+  if (Array.isArray(value)) return value.map(normalized)
   if (typeof value !== 'object') return value ?? null
-  return value && Object.fromEntries(Object.entries(value).map(([name, part]) => [name, plain(part)]))
+  return value && Object.fromEntries(Object.entries(value).map(([name, part]) => [name, normalized(part)]))
 }
 
 /** A grant may end earlier than logged: with its last key, or with an ancestor. */
@@ -104,11 +107,11 @@ const endsEarlier = (logged: unknown, end: unknown): boolean =>
 export const namesThatDiffer = (logged: Fields, row: Fields): string[] =>
   Object.keys(logged).filter((name) => {
     if (logged[name] === row[name] || !(name in row)) return false
-    const [before, now] = [plain(logged[name]), plain(row[name])]
+    const [before, now] = [normalized(logged[name]), normalized(row[name])]
     return !isDeepStrictEqual(before, now) && !(name === 'expires_at' && endsEarlier(before, now))
   })
 
-const ends: readonly AuditAction[] = ['identity.unlink', 'member.leave', 'member.remove', 'passkey.remove']
+const deletions: readonly AuditAction[] = ['identity.unlink', 'member.leave', 'member.remove', 'passkey.remove']
 const revocations: readonly AuditAction[] = [
   'api_key.revoke',
   'grant.revoke',
@@ -121,10 +124,10 @@ const isStatus = (action: AuditAction): boolean =>
   /^(approval|payment_batch)\.(approved|cancelled|completed|expired|failed|processing|rejected)$/.test(action)
 
 /** Final statuses, whose time people see and which determine the day of the record. */
-const completions: readonly string[] = ['completed', 'succeeded', 'failed', 'cancelled', 'rejected', 'expired', 'returned']
+const finalStatuses: readonly string[] = ['completed', 'succeeded', 'failed', 'cancelled', 'rejected', 'expired', 'returned']
 const isCompleted = (action: AuditAction): boolean => {
   const [resource = '', status = ''] = action.split('.')
-  return ['payment', 'payment_batch', 'topup'].includes(resource) && completions.includes(status)
+  return ['payment', 'payment_batch', 'topup'].includes(resource) && finalStatuses.includes(status)
 }
 
 /** Values that an action implies in addition to the values in its entry. */
@@ -142,9 +145,9 @@ const implied: Readonly<Partial<Record<AuditAction, (entry: Entry) => Fields>>> 
   'workspace.unfreeze': () => ({ frozen: false }),
 }
 
-const impliedBy = (entry: Entry): Fields | undefined => {
+const impliedBy = (entry: Entry): Fields => {
   const { action, at } = entry
-  if (ends.includes(action)) return { gone: true }
+  if (deletions.includes(action)) return { gone: true }
   if (revocations.includes(action)) return { revoked: true, revoked_at: at }
   return {
     ...(isStatus(action) ? { status: action.split('.')[1] } : implied[action]?.(entry)),
@@ -152,40 +155,43 @@ const impliedBy = (entry: Entry): Fields | undefined => {
   }
 }
 
-const creationFields = ({ owner }: AuditedTable, { at, workspaceId, accountId }: Entry): Fields => ({
+const creationFields = ({ creatorColumn }: AuditedTable, { at, workspaceId, accountId }: Entry): Fields => ({
   created_at: at,
   ...(workspaceId && { workspace_id: workspaceId }),
-  ...(owner && { [owner]: accountId }),
+  ...(creatorColumn && { [creatorColumn]: accountId }),
 })
 
 /** The final state of a row according to the log: for each name, the value in its newest entry. */
-const lastLogged = (audited: AuditedTable, row: Page): Fields => {
-  const { log } = row
-  const made = log?.find(({ action }) => audited.made?.includes(action))
-  const last: Record<string, unknown> = { ...audited.before?.(row), ...(made && creationFields(audited, made)), gone: false }
-  for (const entry of log ?? []) {
-    Object.assign(last, impliedBy(entry), audited.columns?.(entry.after ?? {}, entry.action) ?? entry.after)
+const loggedState = (audited: AuditedTable, row: LoggedRow): Fields => {
+  const log = row.log ?? []
+  const creation = log.find(({ action }) => audited.creationActions?.includes(action))
+  const state: Record<string, unknown> = {
+    ...audited.initialFields?.(row),
+    ...(creation && creationFields(audited, creation)),
+    gone: false,
   }
-  return last
+  for (const entry of log)
+    Object.assign(state, impliedBy(entry), audited.columnsOf?.(entry.after ?? {}, entry.action) ?? entry.after)
+  return state
 }
 
 /** States for which the log has no time. */
-const states = ['accepted', 'archived', 'confirmed', 'frozen', 'resolved', 'revoked', 'suspended'].map(
+const timedStates = ['accepted', 'archived', 'confirmed', 'frozen', 'resolved', 'revoked', 'suspended'].map(
   (name) => [name, `${name}_at`] as const,
 )
 
 /** Adds to the row whether each of its times is set, and the digest of its secret. */
-const described = ({ secret }: AuditedTable, row: Page): Fields => {
-  for (const [name, at] of states) if (at in row && !(name in row)) row[name] = row[at] !== null
-  const digest = secret && { secret_digest: digestOfSecret(row[secret] as Buffer) }
+const rowFields = ({ secretHashColumn }: AuditedTable, row: LoggedRow): Fields => {
+  for (const [name, at] of timedStates) if (at in row && !(name in row)) row[name] = row[at] !== null
+  const digest = secretHashColumn && { secret_digest: digestOfSecret(row[secretHashColumn] as Buffer) }
   return Object.assign(row, digest, { gone: false })
 }
 
-const breachesOf = (audited: AuditedTable, page: Page): string[] => {
-  if (page.log === null && audited.made) return [`${page.id}: not in the audit log`]
-  const row = Object.assign(page, page.more)
-  const names = namesThatDiffer(lastLogged(audited, row), described(audited, row))
-  return names.length === 0 ? [] : [`${page.id}: ${names.join(', ')}`]
+const breachesOf = (audited: AuditedTable, row: LoggedRow): string[] => {
+  if (row.log === null && audited.creationActions) return [`${row.id}: not in the audit log`]
+  Object.assign(row, row.extra)
+  const names = namesThatDiffer(loggedState(audited, row), rowFields(audited, row))
+  return names.length === 0 ? [] : [`${row.id}: ${names.join(', ')}`]
 }
 
 const frequent = frequentActions.map((action) => `'${action}'`).join(', ')
@@ -203,11 +209,11 @@ export const auditLogCheck = (table: string, audited: AuditedTable): Check => ({
   invariant: 'I21',
   promise: `every row of ${table} matches the audit log`,
   find: async (db, facts) => {
-    const found = await findInPages<Page>(db, facts, pageSql(table, audited), (rows) =>
+    const found = await findInPages<LoggedRow>(db, facts, pageSql(table, audited), (rows) =>
       rows.flatMap((row) => breachesOf(audited, row)),
     )
-    if (!audited.made || expiringTables.includes(table)) return found
-    const missing = await rowsOf<{ subject: string }>(db, facts, missingSql(table), audited.made, ends)
+    if (!audited.creationActions || expiringTables.includes(table)) return found
+    const missing = await rowsOf<{ subject: string }>(db, facts, missingSql(table), audited.creationActions, deletions)
     return [...found, ...missing.map(({ subject }) => `${subject}: missing`)]
   },
 })
