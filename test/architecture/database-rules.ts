@@ -23,7 +23,7 @@ const composedSql: Readonly<Record<string, string>> = {
   'operate/verify/evidence.ts': 'tables of the same file',
   'operate/verify/states.ts': 'tables of the same file',
   'operate/verify/audit-log.ts': 'the tables of audited-tables.ts',
-  'operate/verify/entries.ts': 'tables of the same file',
+  'operate/verify/events.ts': 'tables of the same file',
 }
 
 /** A turn of the event loop waits for nothing outside the process. `for await` would hide such a wait. */

@@ -6,7 +6,7 @@ import type { AuditAction } from '../../events/audit-actions.ts'
 import { sealedColumns } from './sealed-columns.ts'
 
 /** Audit log actions that move money or give permissions. */
-const actsAfterEnd = namesSql([
+const authorizedActions = namesSql([
   'payment.create',
   'approval.approve',
   'topup.initiate',
@@ -17,7 +17,7 @@ const actsAfterEnd = namesSql([
 ] satisfies AuditAction[])
 
 /** The longest wait for a lock. An action that follows the end of a credential by more than this was accepted after the end. */
-const lockWait = `interval '10 seconds'`
+const maxLockWait = `interval '10 seconds'`
 
 const endedCredentials = `select subject_id as id, min(transaction) as transaction, min(at) as at from audit_log
   where action in ('session.revoke', 'grant.revoke') group by 1`
@@ -31,43 +31,6 @@ const approversWhenSent = `(
     and not exists (select from approval_voids v where v.decision_id = latest.id and v.voided_at < t.created_at))`
 
 export const accessChecks = sqlChecks({
-  I15: {
-    'no grant made a payment after it was revoked': `
-      select p.id::text as subject from payments p join grants g on g.id = p.grant_id where g.revoked_at is not null and p.created_at > g.revoked_at`,
-    // Ordered by transaction, because the lock of the frozen account gives transactions the order of their effects.
-    'a frozen workspace created no payment and approved none': `
-      with stopped as materialized (select distinct workspace_id from events where type = 'workspace.frozen')
-      select published as subject from (
-        select type, published, max(place) filter (where type = 'workspace.frozen') over earlier as stopped,
-          max(place) filter (where type = 'workspace.unfrozen') over earlier as released
-        from (
-          select type, data->>'id' as published, workspace_id, row_number() over (partition by workspace_id order by events.transaction, events.id) as place
-          from events where type in ('payment.created', 'approval.approved', 'workspace.frozen', 'workspace.unfrozen')
-            and workspace_id in (select workspace_id from stopped)) as placed
-        window earlier as (partition by workspace_id order by place)) as published
-      where split_part(type, '.', 1) <> 'workspace' and stopped > coalesce(released, 0)`,
-    'no session or grant was used after it ended': `
-      with ended as (${endedCredentials})
-      select a.subject_id::text as subject from ended e join audit_log a on a.credential_id = e.id
-      where a.action in ${actsAfterEnd} and a.transaction > e.transaction and a.at > e.at + ${lockWait}
-      union all
-      select a.subject_id::text from ended e join audit_log a on a.grant_id = e.id
-      where a.action in ${actsAfterEnd} and a.transaction > e.transaction and a.at > e.at + ${lockWait}`,
-    'a suspended member created no grant after the suspension': `
-      select made.subject_id::text as subject from members m
-        join lateral (select max(transaction) as transaction from audit_log where subject_id = m.id and action = 'member.update') as suspended on true
-        join grants g on g.workspace_id = m.workspace_id and g.account_id = m.account_id
-        join audit_log made on made.subject_id = g.id and made.action = 'grant.create'
-      where m.status = 'suspended' and made.transaction > suspended.transaction`,
-    'no key or agent accepted an invitation': `
-      select subject_id::text as subject from audit_log where action = 'invitation.accept' and grant_id is not null`,
-    'no token was issued from a credential that had ended': `
-      select 'access token ' || t.id as subject from oauth_access_tokens t join grants g on g.id = t.grant_id where t.created_at > g.revoked_at + ${lockWait}
-      union all
-      select 'dashboard token ' || t.id from dashboard_tokens t join sessions s on s.id = t.session_id where t.created_at > s.revoked_at + ${lockWait}
-      union all
-      select 'dashboard token ' || t.id from dashboard_tokens t join grants g on g.id = t.grant_id where t.created_at > g.revoked_at + ${lockWait}`,
-  },
   I5: {
     'every account has exactly one personal workspace, and every workspace has its owning account as an active owner': `
       select a.id::text as subject from accounts a
@@ -113,10 +76,6 @@ export const accessChecks = sqlChecks({
       where a.status = 'closed' and (exists (select from sessions s where s.account_id = a.id and s.revoked_at is null)
         or exists (select from grants g where g.account_id = a.id and g.revoked_at is null))`,
   },
-  I10: {
-    'the nonce of every mandate is consumed': `
-      select m.id::text as subject from intent_mandates m join nonces n on n.nonce = m.nonce where n.consumed_at is null`,
-  },
   I7: {
     'every encrypted value has a configured key': sealedColumns
       .map(
@@ -126,6 +85,47 @@ export const accessChecks = sqlChecks({
       .join(' union all '),
     'every payee fingerprint has a configured secret': `
       select id::text as subject from payees where fingerprint_key_id <> all ($token_secrets)`,
+  },
+  I10: {
+    'the nonce of every mandate is consumed': `
+      select m.id::text as subject from intent_mandates m join nonces n on n.nonce = m.nonce where n.consumed_at is null`,
+  },
+  I15: {
+    'no grant made a payment after it was revoked': `
+      select p.id::text as subject from payments p join grants g on g.id = p.grant_id where g.revoked_at is not null and p.created_at > g.revoked_at`,
+    // Ordered by transaction, because the lock of the frozen account gives transactions the order of their effects.
+    'a frozen workspace created no payment and approved none': `
+      with stopped as materialized (select distinct workspace_id from events where type = 'workspace.frozen')
+      select published as subject from (
+        select type, published, max(place) filter (where type = 'workspace.frozen') over earlier as stopped,
+          max(place) filter (where type = 'workspace.unfrozen') over earlier as released
+        from (
+          select type, data->>'id' as published, workspace_id, row_number() over (partition by workspace_id order by events.transaction, events.id) as place
+          from events where type in ('payment.created', 'approval.approved', 'workspace.frozen', 'workspace.unfrozen')
+            and workspace_id in (select workspace_id from stopped)) as placed
+        window earlier as (partition by workspace_id order by place)) as published
+      where split_part(type, '.', 1) <> 'workspace' and stopped > coalesce(released, 0)`,
+    'no session or grant was used after it ended': `
+      with ended as (${endedCredentials})
+      select a.subject_id::text as subject from ended e join audit_log a on a.credential_id = e.id
+      where a.action in ${authorizedActions} and a.transaction > e.transaction and a.at > e.at + ${maxLockWait}
+      union all
+      select a.subject_id::text from ended e join audit_log a on a.grant_id = e.id
+      where a.action in ${authorizedActions} and a.transaction > e.transaction and a.at > e.at + ${maxLockWait}`,
+    'a suspended member created no grant after the suspension': `
+      select made.subject_id::text as subject from members m
+        join lateral (select max(transaction) as transaction from audit_log where subject_id = m.id and action = 'member.update') as suspended on true
+        join grants g on g.workspace_id = m.workspace_id and g.account_id = m.account_id
+        join audit_log made on made.subject_id = g.id and made.action = 'grant.create'
+      where m.status = 'suspended' and made.transaction > suspended.transaction`,
+    'no key or agent accepted an invitation': `
+      select subject_id::text as subject from audit_log where action = 'invitation.accept' and grant_id is not null`,
+    'no token was issued from a credential that had ended': `
+      select 'access token ' || t.id as subject from oauth_access_tokens t join grants g on g.id = t.grant_id where t.created_at > g.revoked_at + ${maxLockWait}
+      union all
+      select 'dashboard token ' || t.id from dashboard_tokens t join sessions s on s.id = t.session_id where t.created_at > s.revoked_at + ${maxLockWait}
+      union all
+      select 'dashboard token ' || t.id from dashboard_tokens t join grants g on g.id = t.grant_id where t.created_at > g.revoked_at + ${maxLockWait}`,
   },
   // Checks a payment's authority when its send was recorded, or now if it has not been sent.
   I17: {
@@ -144,18 +144,5 @@ export const accessChecks = sqlChecks({
       where a.status = 'pending' and a.updated_at < $now - interval '1 hour' and not ${mayStillRequest('p')}`,
     'a mandate is active only while the wallet that signed it is linked to its account': `
       select id::text as subject from intent_mandates where status = 'active' and not ${walletIsLinked('account_id', 'signer')}`,
-  },
-  I8: {
-    'every outcome at the expense of the organisation has a posted adjustment of the same amount': `
-      select p.id::text as subject from payments p
-      cross join lateral (values
-        ('payment_failed', p.failure_code = 'resolved_by_operator', p.amount_minor),
-        ('late_success_written_off', p.late_success_resolution = 'written_off', p.late_success_amount_minor)) as cost(kind, decided, amount_minor)
-      where p.updated_at >= $since and cost.decided and not exists (
-        select from adjustments a where a.payment_id = p.id and a.kind = cost.kind and a.status = 'posted' and a.amount_minor = cost.amount_minor)`,
-    'an outcome waits for a second administrator only while it is still possible for the payment': `
-      select a.id::text as subject from adjustments a join payments p on p.id = a.payment_id
-      where a.status = 'pending'
-        and case a.kind when 'payment_failed' then p.status <> 'unknown' else p.late_success_resolution is not null end`,
   },
 })

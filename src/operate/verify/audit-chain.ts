@@ -14,12 +14,12 @@ import {
 } from '../../events/seal.ts'
 
 /** Number of seals whose rows are read together: about 1,300 rows, as many as a few pages of other checks. */
-const batch = 20
+const sealsPerBatch = 20
 const batchesPerReport = 8
 
 /** The next seals, each with its rows and the tree up to it, and the stored nodes of these trees. */
 const readBatch = async (db: Db, before: Seal | undefined) => {
-  const seals = await readSealsAfter(db, before?.sequence ?? 0, batch)
+  const seals = await readSealsAfter(db, before?.sequence ?? 0, sealsPerBatch)
   const [rows, add] = await Promise.all([readSealedLeaves(db, before, seals), readSealTree(db, (seals[0]?.sequence ?? 1) - 1)])
   const trees = seals.map((seal) => add(seal.rowsRoot))
   const nodes = await readSealNodes(
@@ -30,17 +30,23 @@ const readBatch = async (db: Db, before: Seal | undefined) => {
   return { seals, rows, trees, stored }
 }
 
-type Verdict = { fault: string } | { vouched: boolean }
+type Verdict = { fault: string } | { isOurs: boolean }
 
-const judge = (facts: CheckFacts, before: Seal | undefined, seal: Seal, rows: readonly Uint8Array[], tree: Grown): Verdict => {
+const verdictOn = (
+  facts: CheckFacts,
+  before: Seal | undefined,
+  seal: Seal,
+  rows: readonly Uint8Array[],
+  tree: Grown,
+): Verdict => {
   if (seal.sequence !== (before?.sequence ?? 0) + 1) return { fault: 'a seal before it is missing' }
   if (rows.length > seal.rows) return { fault: `it covers ${seal.rows} rows, but more exist` }
   if (rows.length < seal.rows) return { fault: `it covers ${seal.rows} rows, but ${rows.length} exist` }
   if (!rootOfRows(rows).equals(seal.rowsRoot)) return { fault: 'a sealed row was changed' }
   if (!tree.digest.equals(seal.digest)) return { fault: 'its digest is not the Merkle root of the seals up to it' }
   const mac = facts.sealMac(seal.keyId, seal.digest.toString('hex'))
-  if (!mac) return { vouched: false }
-  return mac.equals(seal.hash) ? { vouched: true } : { fault: 'its hash was not computed with our secret' }
+  if (!mac) return { isOurs: false }
+  return mac.equals(seal.hash) ? { isOurs: true } : { fault: 'its hash was not computed with our secret' }
 }
 
 /**
@@ -54,25 +60,25 @@ const findBrokenSeals = async (db: Db, facts: CheckScope): Promise<string[]> => 
   const { since, lastChecked } = facts
   let before = lastChecked ? await readSealThrough(db, lastChecked) : since ? await readLastSealBefore(db, since) : undefined
   let count = 0
-  let next = readBatch(db, before)
+  let nextBatch = readBatch(db, before)
   for (let more = true; more && broken.length < maxBreaches; ) {
-    const { seals, rows, trees, stored } = await next
+    const { seals, rows, trees, stored } = await nextBatch
     const last = seals.at(-1)
     // Only before a further seal, which vouches for all earlier ones or is reported itself.
-    const isReportDue = last !== undefined && (before?.sequence ?? 0) % (batchesPerReport * batch) === 0
+    const isReportDue = last !== undefined && (before?.sequence ?? 0) % (batchesPerReport * sealsPerBatch) === 0
     if (before && isReportDue && count > 0 && broken.length === 0) await facts.onProgress?.(before.id, count)
-    more = seals.length === batch
+    more = seals.length === sealsPerBatch
     if (more) {
-      next = readBatch(db, last)
-      next.catch(() => undefined)
+      nextBatch = readBatch(db, last)
+      nextBatch.catch(() => undefined)
       await turn()
     }
     for (const [index, seal] of seals.entries()) {
       const name = `seal ${seal.sequence} (through ${seal.id})`
       const tree = trees[index] as Grown
-      const verdict = judge(facts, before, seal, rows[index] ?? [], tree)
+      const verdict = verdictOn(facts, before, seal, rows[index] ?? [], tree)
       if ('fault' in verdict) broken.push(`${name}: ${verdict.fault}`)
-      else if (verdict.vouched) unvouched = undefined
+      else if (verdict.isOurs) unvouched = undefined
       else
         unvouched = {
           first: unvouched?.first ?? `${name}: its secret ${seal.keyId} is not configured`,
@@ -120,6 +126,14 @@ export const auditChainChecks: readonly Check[] = [
         select 'rows of transaction ' || newest || ', and this server is at ' || pg_snapshot_xmax(pg_current_snapshot()) as subject
           from (select greatest((select transaction from audit_log order by transaction desc limit 1), (select transaction from events order by transaction desc limit 1)) as newest) as n
           where newest >= pg_snapshot_xmax(pg_current_snapshot())`,
+      'every sweep is due within its interval, and no verification is dated in the future': `
+        select name as subject from schedules where next_run_at > now() + make_interval(secs => every_seconds) + interval '1 minute'
+        union all select name from verify_points where at > greatest($now, now()) + interval '1 minute'`,
+    },
+    I21: {
+      'every trigger that protects a table is enabled': `
+        select t.tgrelid::regclass || '.' || t.tgname as subject from pg_trigger t join pg_class c on c.oid = t.tgrelid
+        where not t.tgisinternal and t.tgenabled in ('D', 'R') and c.relnamespace = current_schema()::regnamespace`,
     },
   }),
 ]

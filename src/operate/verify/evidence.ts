@@ -1,7 +1,7 @@
 import { recoverSigner } from '../../auth/wallet.ts'
 import type { Check, CheckFacts } from '../../db/check.ts'
 import type { Db } from '../../db/client.ts'
-import { parseAnyId, type Uuid } from '../../lib/ids.ts'
+import type { Uuid } from '../../lib/ids.ts'
 import { unpack } from '../../lib/packed-text.ts'
 import type { RailName } from '../../lib/rail-names.ts'
 import { parseWalletName } from '../../lib/wallet-name.ts'
@@ -10,19 +10,19 @@ import { fingerprintText, maskOf } from '../../modules/beneficiaries/rules.ts'
 import { rootOfLeaves } from '../../modules/payments/batch/leaf-rules.ts'
 import { batchKeySql, seedOf } from '../../modules/payments/lost-writes.ts'
 import { deliveryContext } from '../../modules/sending/deliveries.ts'
-import { type Fields, findInPages, namesThatDiffer, typeIdSql } from './audit-log.ts'
+import { findInPages, typeIdSql } from './audit-log.ts'
 
 /** A check of each row that a query returns after `$1`. */
-const ofRows = <Row extends { id: Uuid }>(
+const rowCheck = <Row extends { id: Uuid }>(
   promise: string,
   text: string,
-  isRight: (row: Row, facts: CheckFacts) => boolean,
+  isValid: (row: Row, facts: CheckFacts) => boolean,
   take?: number,
 ): Check => ({
   invariant: 'I21',
   promise,
   find: (db, facts) =>
-    findInPages<Row>(db, facts, text, (rows) => rows.filter((row) => !isRight(row, facts)).map(({ id }) => id), take),
+    findInPages<Row>(db, facts, text, (rows) => rows.filter((row) => !isValid(row, facts)).map(({ id }) => id), take),
 })
 
 type Destination = {
@@ -49,7 +49,7 @@ const isOwnDestination = (row: Destination, facts: CheckFacts): boolean => {
   return maskOf(payee) === row.mask && made.some((each) => each.equals(fingerprint))
 }
 
-const destinations = ofRows<Destination>(
+const destinations = rowCheck<Destination>(
   'the destination of every beneficiary matches its payee',
   `select t.id, t.workspace_id as "workspaceId", t.payment_rail as rail, t.destination_ciphertext as ciphertext, t.destination_key_id as "keyId",
          t.destination_mask as mask, t.bank_code as "bankCode", t.account_reference as "accountReference", y.fingerprint
@@ -88,7 +88,7 @@ const isOwnAttempt = (attempt: Attempt, facts: CheckFacts): boolean => {
   return attempt.isOfSubject && seeds.some(isOwn)
 }
 
-const attempts = ofRows<Attempt>(
+const attempts = rowCheck<Attempt>(
   'every attempt matches its payment or top-up, and its ids are derived from it',
   `select t.id, t.order_id as "orderId", t.reference, t.generation, t.send, t.subject_id as "subjectId", t.kind, s.account_id as "accountId",
          s.workspace_id as "workspaceId", s.key as "idempotencyKey", s.batch_key as "batchKey", s.batch_index as "batchIndex", coalesce((t.account_id, t.amount_minor) = (s.account_id, s.amount_minor)
@@ -100,11 +100,11 @@ const attempts = ofRows<Attempt>(
   isOwnAttempt,
 )
 
-type Batch = { id: Uuid; root: string; count: number; leaves: string[]; isSum: boolean }
+type Batch = { id: Uuid; root: string; count: number; leaves: string[]; totalsAgree: boolean }
 
-const batches = ofRows<Batch>(
+const batches = rowCheck<Batch>(
   'the count, total and Merkle root of every batch match its items',
-  `select t.id, t.merkle_root as root, t.items_count as count, i.leaves, coalesce(i.sum, 0) = t.total_minor and i.agree as "isSum"
+  `select t.id, t.merkle_root as root, t.items_count as count, i.leaves, coalesce(i.sum, 0) = t.total_minor and i.agree as "totalsAgree"
        from payment_batches t cross join lateral (
          select sum(p.amount_minor), coalesce(array_agg(p.batch_leaf order by p.batch_index), '{}') as leaves,
            bool_and((p.workspace_id, p.account_id, p.currency) = (t.workspace_id, t.account_id, t.currency)
@@ -112,7 +112,7 @@ const batches = ofRows<Batch>(
              and p.batch_leaf::json->>'account_reference' is not distinct from p.account_reference) as agree
          from payments p where p.batch_id = t.id) as i
        where t.id > $1 and t.updated_at >= $since`,
-  ({ root, count, leaves, isSum }) => isSum && leaves.length === count && rootOfLeaves(leaves) === root,
+  ({ root, count, leaves, totalsAgree }) => totalsAgree && leaves.length === count && rootOfLeaves(leaves) === root,
   // Fewer rows per page, because a batch has up to a thousand leaves of 300 bytes.
   20,
 )
@@ -127,7 +127,7 @@ const isSignedBy = ({ message, signature, signer }: Signed): boolean => {
 }
 
 const signedTexts = (table: string, promise: string, columns: string, from: string): Check =>
-  ofRows<Signed>(
+  rowCheck<Signed>(
     promise,
     `select t.id, t.message, t.signature, t.signer, ${columns} as binds from ${table} t ${from}`,
     (row) => isSignedBy(row) && row.binds.every((line) => row.message.split('\n').includes(line)),
@@ -149,22 +149,22 @@ const decisions = signedTexts(
   `where t.id > $1 and t.via = 'signature' and t.decided_at >= $since`,
 )
 
-type Delivery = { id: Uuid; ciphertext: Buffer; keyId: string; isTold: boolean; names: string[] }
+type Delivery = { id: Uuid; ciphertext: Buffer; keyId: string; isAuthentic: boolean; names: string[] }
 
-const mayBeName = /[\w-]{8,}/g
+const possibleId = /[\w-]{8,}/g
 
-const namesOfOthers = `select unnest(array[provider_request, provider_conversation]) as name from rail_attempts
+const attemptIdsSql = `select unnest(array[provider_request, provider_conversation]) as name from rail_attempts
   where provider_request = any($1::text[]) or provider_conversation = any($1::text[])`
 
 /** If a callback contains another attempt's provider id instead of its own, the two ids were swapped. */
 const breachesOfBodies = async (db: Db, facts: CheckFacts, rows: readonly Delivery[]): Promise<string[]> => {
   const read = rows.map((row) => {
-    const packed = row.isTold ? facts.open(row, deliveryContext(row.id)) : undefined
+    const packed = row.isAuthentic ? facts.open(row, deliveryContext(row.id)) : undefined
     return { ...row, body: packed && unpack(packed) }
   })
   const doubtful = read.filter(({ body, names }) => body !== undefined && !names.every((name) => body.includes(name)))
-  const words = doubtful.flatMap(({ body = '' }) => body.match(mayBeName) ?? [])
-  const others = words.length === 0 ? [] : await db.query<{ name: string | null }>(namesOfOthers, [words])
+  const words = doubtful.flatMap(({ body = '' }) => body.match(possibleId) ?? [])
+  const others = words.length === 0 ? [] : await db.query<{ name: string | null }>(attemptIdsSql, [words])
   const isSwapped = ({ body = '', names }: (typeof read)[number]) =>
     others.some(({ name }) => name !== null && !names.includes(name) && body.includes(name))
   return read.filter((row) => row.body === undefined || (doubtful.includes(row) && isSwapped(row))).map(({ id }) => id)
@@ -177,7 +177,7 @@ const deliveries: Check = {
     findInPages<Delivery>(
       db,
       facts,
-      `select t.id, t.body_ciphertext as ciphertext, t.body_key_id as "keyId", coalesce(d.authentic, false) as "isTold",
+      `select t.id, t.body_ciphertext as ciphertext, t.body_key_id as "keyId", coalesce(d.authentic, false) as "isAuthentic",
          case when d.verdict = 'applied' then array_remove(array[a.provider_request, a.provider_conversation], null) else '{}' end as names
        from callback_bodies t left join callback_deliveries d on d.id = t.id left join rail_attempts a on a.id = d.attempt_id
        where t.id > $1 and coalesce(d.received_at, $now) >= $since`,
@@ -185,51 +185,4 @@ const deliveries: Check = {
     ),
 }
 
-type Event = { id: Uuid; transaction: string; type: string; workspaceId: Uuid | null; paymentId: Uuid | null; data: Fields }
-type Written = { transaction: string; subjectId: Uuid; workspaceId: Uuid | null; after: Fields | null }
-
-const writtenWith = `select transaction::text, subject_id as "subjectId", workspace_id as "workspaceId", after from audit_log
-  where subject_id = any($1::uuid[]) and transaction = any($2::text[]::xid8[])`
-
-/**
- * Fields to compare. The signature of a revocation differs from the mandate's. For a planned change of time zone that was
- * cancelled, the log has a time while the workspace has none.
- */
-const comparable = ({ type, data }: Event): Fields => {
-  const left = type === 'mandate.revoked' ? ['signature', 'signer'] : data.time_zone_from === null ? ['time_zone_from'] : []
-  return Object.fromEntries(Object.entries(data).filter(([name]) => !left.includes(name)))
-}
-
-const breachesAmong = async (db: Db, events: readonly Event[]): Promise<string[]> => {
-  const subjectOf = ({ paymentId, data }: Event): Uuid | undefined => paymentId ?? parseAnyId(String(data.id))
-  const written = await db.query<Written>(writtenWith, [
-    events.flatMap((event) => subjectOf(event) ?? []),
-    [...new Set(events.map(({ transaction }) => transaction))],
-  ])
-  const byPlace = Map.groupBy(written, ({ transaction, subjectId }) => `${transaction} ${subjectId}`)
-  return events.flatMap((event) => {
-    const entries = byPlace.get(`${event.transaction} ${subjectOf(event)}`) ?? []
-    const data = comparable(event)
-    const isTold = ({ after, workspaceId }: Written) => {
-      const place = workspaceId && event.workspaceId && { workspace_id: workspaceId }
-      return namesThatDiffer({ ...after, ...place }, data).length === 0
-    }
-    return entries.length === 0 || entries.some(isTold) ? [] : [`${event.id} (${event.type})`]
-  })
-}
-
-const events: Check = {
-  invariant: 'I21',
-  promise: 'every event matches the change in the same transaction',
-  find: (db, facts) =>
-    findInPages<Event>(
-      db,
-      facts,
-      `select t.id, t.transaction::text, t.type, t.workspace_id as "workspaceId", t.payment_id as "paymentId",
-         t.data::jsonb || jsonb_build_object('workspace_id', coalesce(t.workspace_id::text, t.data->>'workspace_id')) as data
-       from events t where t.id > $1 and t.created_at >= $since and t.transaction > $sealed_through and t.data is not null and t.type <> 'balance.updated'`,
-      (rows) => breachesAmong(db, rows),
-    ),
-}
-
-export const evidenceChecks: readonly Check[] = [destinations, attempts, batches, mandates, decisions, deliveries, events]
+export const evidenceChecks: readonly Check[] = [destinations, attempts, batches, mandates, decisions, deliveries]

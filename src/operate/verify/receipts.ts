@@ -4,7 +4,7 @@ import { providerBooksSql } from '../../ledger/checks.ts'
 const books = `books(provider, rail) as (values ${providerBooksSql})`
 
 /** Bookings by receipt. A top-up paid by deposits has their receipts. A resolved suspense item no longer holds its money. */
-const booked = `booked as (
+const bookings = `bookings as (
   select b.provider, 'out' as direction, upper(p.provider_receipt) as receipt, p.id, p.amount_minor from payments p join books b on b.rail = p.rail
   where p.provider_receipt is not null
   union all
@@ -20,8 +20,8 @@ const booked = `booked as (
 export const receiptChecks = sqlChecks({
   I3: {
     'every receipt, regardless of case, belongs to one payment, top-up, deposit or open suspense item per direction': `
-      with ${books}, ${booked}
-      select provider || ' ' || direction || ' ' || receipt as subject from booked group by provider, direction, receipt having count(*) > 1`,
+      with ${books}, ${bookings}
+      select provider || ' ' || direction || ' ' || receipt as subject from bookings group by provider, direction, receipt having count(*) > 1`,
   },
   I22: {
     'every receipt claim matches a booking under that receipt': `
@@ -36,11 +36,16 @@ export const receiptChecks = sqlChecks({
         union all select from suspense_items s where c.owner_kind = 'suspense' and s.id = c.owner_id and s.transfer_id is not null
           and upper(s.provider_receipt) = c.receipt_key and s.amount_minor = c.amount_minor)`,
     'every deposit is credited or in suspense': `
-      with ${books}, ${booked}
+      with ${books}, ${bookings}
       select d.id::text as subject from deposits d
       where d.settled_at >= $since and d.state in ('suspense', 'known') and not exists (
-        select from booked b where b.provider = d.provider and b.direction = 'in' and b.receipt = upper(d.receipt))
+        select from bookings b where b.provider = d.provider and b.direction = 'in' and b.receipt = upper(d.receipt))
         and not exists (select from receipt_claims c where c.provider = d.provider and c.direction = 'in' and c.receipt_key = upper(d.receipt))
         and not exists (select from suspense_items s where upper(s.provider_receipt) = upper(d.receipt) and (s.resolved_at is not null or s.id = d.suspense_id))`,
+  },
+  I21: {
+    'every reconciliation has as many differences as it reported': `
+      select r.id::text as subject from reconciliations r
+      where r.created_at >= $since and r.differences <> (select count(*) from reconciliation_differences d where d.reconciliation_id = r.id)`,
   },
 })

@@ -5,13 +5,10 @@ import { edgesOf, type Resource, underWayPaymentsSql, waitingPaymentsSql } from 
 import { typeIdSql } from './audit-log.ts'
 
 /** The time from which all events of the checked records are still stored. */
-const stored = 'greatest($since, $retained)'
-
-const published = 'the published statuses of every'
-const follow = 'follow the allowed transitions'
+const allStoredFrom = 'greatest($since, $retained)'
 
 /** Events with their data. Must be materialized, because joins and sorts would otherwise carry whole documents. */
-const later = (resource: Resource, name = `data->>'id'`): string => `
+const eventsSql = (resource: Resource, name = `data->>'id'`): string => `
   select transaction, id, ${name} as name, data->>'status' as status from events
   where type like '${resource}.%' and data is not null and created_at >= $since and transaction > $sealed_through`
 
@@ -19,26 +16,26 @@ const later = (resource: Resource, name = `data->>'id'`): string => `
  * Encodes each record's id only once, whatever the join plan, because encoding takes most of the time. The first event of a
  * record may have any initial status. The row of a mandate may still be active after the mandate has ended.
  */
-const moves = Object.fromEntries(
+const transitionChecks = Object.fromEntries(
   (
     [
-      { resource: 'topup', table: 'topups', isLastTrue: true },
-      { resource: 'payment_batch', table: 'payment_batches', isLastTrue: true },
-      { resource: 'approval', table: 'approvals', isLastTrue: true },
-      { resource: 'mandate', table: 'intent_mandates', isLastTrue: false },
+      { resource: 'topup', table: 'topups', endsWithRowStatus: true },
+      { resource: 'payment_batch', table: 'payment_batches', endsWithRowStatus: true },
+      { resource: 'approval', table: 'approvals', endsWithRowStatus: true },
+      { resource: 'mandate', table: 'intent_mandates', endsWithRowStatus: false },
     ] as const
-  ).map(({ resource, table, isLastTrue }) => [
-    `${published} ${resource} ${follow}${isLastTrue ? ' and end with its status' : ''}`,
+  ).map(({ resource, table, endsWithRowStatus }) => [
+    `the published statuses of every ${resource} follow the allowed transitions${endsWithRowStatus ? ' and end with its status' : ''}`,
     `with records as materialized (
        select id, status as current, updated_at, ${typeIdSql(resource, 't.id')} as name from ${table} t where updated_at >= $since),
-     later as materialized (${later(resource)}),
+     published as materialized (${eventsSql(resource)}),
      stated as (
-       select r.id, r.current, r.updated_at, l.status, lag(l.status) over earlier as before, lead(l.status) over earlier as after
-       from later l join records r on r.name = l.name
-       window earlier as (partition by r.id order by l.transaction, l.id))
+       select r.id, r.current, r.updated_at, e.status, lag(e.status) over earlier as before, lead(e.status) over earlier as after
+       from published e join records r on r.name = e.name
+       window earlier as (partition by r.id order by e.transaction, e.id))
      select id || ': published ' || coalesce(before || ' to ', '') || status || ', is ' || current as subject from stated
      where (before <> status and before || '>' || status not in ${namesSql(edgesOf(resource))})
-       or (${isLastTrue} and after is null and status <> current and updated_at > ${stored})`,
+       or (${endsWithRowStatus} and after is null and status <> current and updated_at > ${allStoredFrom})`,
   ]),
 )
 
@@ -49,22 +46,22 @@ const firstStatus = `case when execute_at is not null then 'scheduled' when appr
 const paymentEdges = namesSql([...edgesOf('payment'), 'scheduled>rejected', 'scheduled>expired'])
 
 /** Creation events must have the payment's first status. Checked for payments whose events are all stored and read. */
-const paymentMoves = `
+const paymentTransitions = `
   with records as materialized (
-     select id, status as current, updated_at, case when created_at >= $since and created_at >= ${stored} then ${firstStatus} end as first
+     select id, status as current, updated_at, case when created_at >= $since and created_at >= ${allStoredFrom} then ${firstStatus} end as first
      from payments p where updated_at >= $since),
-   later as materialized (${later('payment', 'payment_id')}),
+   published as materialized (${eventsSql('payment', 'payment_id')}),
    stated as (
-     select r.id, r.current, r.updated_at, r.first, l.transaction, l.status, lag(l.status) over earlier as before, lead(l.status) over earlier as after
-     from records r left join later l on l.name = r.id
-     window earlier as (partition by r.id order by l.transaction, l.id)),
+     select r.id, r.current, r.updated_at, r.first, e.transaction, e.status, lag(e.status) over earlier as before, lead(e.status) over earlier as after
+     from records r left join published e on e.name = r.id
+     window earlier as (partition by r.id order by e.transaction, e.id)),
    created as materialized (
      select payment_id, transaction from events
      where type = 'payment.created' and created_at >= $since and transaction > $sealed_through)
    select s.id || ': published ' || coalesce(coalesce(before, first) || ' to ', '') || coalesce(status, 'nothing') || ', is ' || current as subject
    from stated s left join created c on c.payment_id = s.id
    where (coalesce(before, first) <> status and coalesce(before, first) || '>' || status not in ${paymentEdges})
-     or (after is null and coalesce(status, first) <> current and updated_at > ${stored}
+     or (after is null and coalesce(status, first) <> current and updated_at > ${allStoredFrom}
        and not (current = 'pending_approval' and coalesce(status, first) = 'scheduled'))
      or c.transaction > s.transaction`
 
@@ -74,8 +71,10 @@ const wasSeparated = (workspace: string): string =>
 
 export const stateChecks = sqlChecks({
   I5: {
-    [`${published} payment ${follow}, start with its creation and end with its status`]: paymentMoves,
-    ...moves,
+    'the published statuses of every payment follow the allowed transitions, start with its creation and end with its status':
+      paymentTransitions,
+    ...transitionChecks,
+    // A scheduled payment holds no money: if its approval ends, the payment fails or is cancelled.
     'the status of every approval agrees with its payment and its decisions': `
       select a.id::text as subject from approvals a join payments p on p.id = a.payment_id
         cross join lateral (
@@ -107,6 +106,19 @@ export const stateChecks = sqlChecks({
         and not exists (select from suspense_items s where s.subject_id = t.id and s.resolved_at is null)
       union all select d.id::text from callback_deliveries d join rail_attempts a on a.id = d.attempt_id
       where d.processed_at is null and d.received_at < $now - interval '1 hour'`,
+  },
+  I8: {
+    'every outcome at the expense of the organisation has a posted adjustment of the same amount': `
+      select p.id::text as subject from payments p
+      cross join lateral (values
+        ('payment_failed', p.failure_code = 'resolved_by_operator', p.amount_minor),
+        ('late_success_written_off', p.late_success_resolution = 'written_off', p.late_success_amount_minor)) as cost(kind, decided, amount_minor)
+      where p.updated_at >= $since and cost.decided and not exists (
+        select from adjustments a where a.payment_id = p.id and a.kind = cost.kind and a.status = 'posted' and a.amount_minor = cost.amount_minor)`,
+    'an outcome waits for a second administrator only while it is still possible for the payment': `
+      select a.id::text as subject from adjustments a join payments p on p.id = a.payment_id
+      where a.status = 'pending'
+        and case a.kind when 'payment_failed' then p.status <> 'unknown' else p.late_success_resolution is not null end`,
   },
   I13: {
     'every row that belongs to a payment or a top-up has the same account': `

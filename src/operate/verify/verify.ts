@@ -14,10 +14,10 @@ import type { Parts } from '../../modules/parts.ts'
 import { accessChecks } from './access.ts'
 import { auditChainChecks, headCheck } from './audit-chain.ts'
 import { counterChecks } from './counters.ts'
-import { entryChecks } from './entries.ts'
+import { eventChecks } from './events.ts'
 import { evidenceChecks } from './evidence.ts'
+import { logEntryChecks } from './log-entries.ts'
 import { receiptChecks } from './receipts.ts'
-import { recordChecks } from './records.ts'
 import { stateChecks } from './states.ts'
 
 export const factsOf = (parts: Pick<Parts, 'config' | 'clock' | 'derivations' | 'orderNames' | 'vault'>): CheckFacts => {
@@ -50,9 +50,9 @@ export const checks: readonly Check[] = [
   ...stateChecks,
   ...counterChecks,
   ...accessChecks,
-  ...entryChecks,
+  ...eventChecks,
+  ...logEntryChecks,
   ...receiptChecks,
-  ...recordChecks,
   ...evidenceChecks,
   ...auditChainChecks,
 ].sort((a, b) => orderOf(a) - orderOf(b))
@@ -79,22 +79,22 @@ export async function* verify(
 ): AsyncGenerator<Result> {
   const sealed = facts.since === null ? undefined : await readLastSealBefore(db, facts.since)
   const period = { ...facts, sealedThrough: sealed?.transaction ?? '0', ...(onProgress && { onProgress }) }
-  const first = checks.findIndex(({ promise }) => promise === kept) + 1
+  const startIndex = checks.findIndex(({ promise }) => promise === kept) + 1
   // The part that was already checked may have been checked without a head.
-  const rest = [...checks.slice(first), ...(facts.head && first > checks.indexOf(headCheck) ? [headCheck] : [])]
+  const remaining = [...checks.slice(startIndex), ...(facts.head && startIndex > checks.indexOf(headCheck) ? [headCheck] : [])]
   let isStopped = false
   let previous: Promise<string[]> = Promise.resolve([])
   const queries = new Map<Check, Promise<string[]>>()
-  for (const check of rest.filter(({ isQuery }) => isQuery)) {
+  for (const check of remaining.filter(({ isQuery }) => isQuery)) {
     previous = previous.then((none) => (isStopped ? none : check.find(db, period)))
     // The failure is thrown when this check's turn comes.
     previous.catch(() => undefined)
     queries.set(check, previous)
   }
   try {
-    for (const [index, check] of rest.entries()) {
+    for (const [index, check] of remaining.entries()) {
       const { invariant, promise } = check
-      const from = index === 0 && first > 0 ? { ...period, lastChecked } : period
+      const from = index === 0 && startIndex > 0 ? { ...period, lastChecked } : period
       yield { invariant, promise, breaches: await (queries.get(check) ?? check.find(db, from)) }
     }
   } finally {
@@ -120,7 +120,7 @@ export type DailyOptions = {
 
 const findPoint = selectRow('verify.point', verifyPoints, ['name'])
 /** The result that is published as a metric. */
-const published = 'last'
+const publishedPoint = 'last'
 
 /** Start of the unchecked period. Null if everything must be checked. `now` determines whether a week has passed. */
 export const unverifiedSince = async (db: Db, now: Date): Promise<Date | null> => {
@@ -142,18 +142,18 @@ export const saveCheckPoint = (
   summary: Summary,
 ): Promise<void> =>
   inTx(db, async (tx) => {
-    const before = await findPoint(tx, { name: published })
+    const last = await findPoint(tx, { name: publishedPoint })
     const period = since?.toISOString() ?? ''
-    const open = Number(before?.totals.broken ?? 0)
-    const isNarrower = open > 0 && period > (before?.totals.since ?? '')
-    const found = isNarrower ? { broken: Math.max(open, summary.broken), since: before?.totals.since ?? '' } : { since: period }
+    const open = Number(last?.totals.broken ?? 0)
+    const isNarrower = open > 0 && period > (last?.totals.since ?? '')
+    const found = isNarrower ? { broken: Math.max(open, summary.broken), since: last?.totals.since ?? '' } : { since: period }
     const save = (name: string, values: Record<string, string | number>) => {
       const totals = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, String(value)]))
       const point = { name, through: now.toISOString(), totals, at: now }
       return upsertRow(tx, verifyPoints, point, { key: [verifyPoints.name], replaced: ['through', 'totals', 'at'] })
     }
     if (since === null) await tx.query(`delete from verify_points where name = 'unfinished'`)
-    await save(published, { ...summary, ...found })
+    await save(publishedPoint, { ...summary, ...found })
     if (summary.broken === 0) await save(since === null ? 'whole' : 'recent', summary)
   })
 
@@ -170,8 +170,8 @@ export const findUnfinished = async (db: Db): Promise<Unfinished | undefined> =>
 const saveResumePoint = (db: Database, { kept, row, now }: Unfinished): Promise<void> =>
   inTx(db, async (tx) => {
     const totals = { checks: namesDigest, ...(row && { row }) }
-    const place = { name: 'unfinished', through: kept, totals, at: now }
-    await upsertRow(tx, verifyPoints, place, { key: [verifyPoints.name], replaced: ['through', 'totals', 'at'] })
+    const point = { name: 'unfinished', through: kept, totals, at: now }
+    await upsertRow(tx, verifyPoints, point, { key: [verifyPoints.name], replaced: ['through', 'totals', 'at'] })
   })
 
 type Reporting = { onResult: (result: Result) => void; from?: ResumePoint | undefined; onRows?: (rows: number) => void }
@@ -180,23 +180,23 @@ type Reporting = { onResult: (result: Result) => void; from?: ResumePoint | unde
 export const verifyAll = async (
   db: Database,
   facts: CheckFacts,
-  { onResult, from: begun, onRows }: Reporting,
+  { onResult, from: resumed, onRows }: Reporting,
 ): Promise<Summary> => {
-  const from = performance.now()
+  const startedAt = performance.now()
   const summary = { kept: 0, broken: 0, seconds: 0 }
-  let { kept } = begun ?? { kept: '' }
+  let { kept } = resumed ?? { kept: '' }
   const isResumable = () => onRows !== undefined && facts.since === null && summary.broken === 0
   const onProgress = async (row: Uuid, rows: number) => {
     onRows?.(rows)
     if (isResumable()) await saveResumePoint(db, { kept, row, now: facts.now })
   }
-  for await (const result of verify(db, facts, begun, onProgress)) {
+  for await (const result of verify(db, facts, resumed, onProgress)) {
     onResult(result)
     summary[result.breaches.length === 0 ? 'kept' : 'broken'] += 1
     kept = result.promise
     if (isResumable()) await saveResumePoint(db, { kept, now: facts.now })
   }
-  summary.seconds = Math.round((performance.now() - from) / 100) / 10
+  summary.seconds = Math.round((performance.now() - startedAt) / 100) / 10
   await saveCheckPoint(db, facts, summary)
   return summary
 }

@@ -1,57 +1,17 @@
 import { sqlChecks } from '../../db/check.ts'
-import { balanceAccountsSql } from '../../db/tables/workspaces.ts'
-import { referenceKeySql } from '../../lib/account-reference.ts'
 import { auditLogCheck, typeIdSql } from './audit-log.ts'
 import { auditedTables } from './audited-tables.ts'
 
-const published = [
-  { table: 'api_keys', kind: 'api_key', type: 'api_key.created' },
-  { table: 'grants', kind: 'grant', type: 'grant.created' },
-  { table: 'sessions', kind: 'session', type: 'session.created' },
-  { table: 'identities', kind: 'identity', type: 'identity.linked' },
-  { table: 'spending_policies', kind: 'policy', type: 'policy.created' },
-  { table: 'beneficiaries', kind: 'beneficiary', type: 'beneficiary.created' },
-  { table: 'intent_mandates', kind: 'mandate', type: 'mandate.created' },
-  { table: 'invitations', kind: 'invitation', type: 'member.invited' },
-] as const
+/** Time zone changes of workspaces in the log. `effective_from`: for a cancelled change, the time of the cancelling entry. */
+const zoneChanges = `changes as (
+  select subject_id as id, at, after->>'time_zone' as zone, (after->>'time_zone_from')::timestamptz as effective_from,
+    before->>'time_zone' as previous_zone, before->>'next_time_zone' as previous_next_zone,
+    lag((after->>'time_zone_from')::timestamptz) over (partition by subject_id order by transaction, id) as previous_change_from,
+    row_number() over (partition by subject_id order by transaction desc, id desc) as age
+  from audit_log where lower(action) = 'workspace.update' and after->>'time_zone_from' is not null)`
 
-/** With a margin of one day, because older events may already be deleted. */
-const stored = `greatest($since, $retained + interval '1 day')`
-
-// Reads the events once and encodes each row's id once. Separate searches would read all events of a type for every row: with
-// 600,000 events, each row took a second.
-const inEvents = published.map(({ table, kind, type }) => [
-  `every row of ${table} has a ${type} event`,
-  `with published as materialized (
-     select data->>'id' as id from events where type = '${type}' and created_at >= ${stored} - interval '1 day' and transaction > $sealed_through),
-   named as materialized (select t.id, ${typeIdSql(kind, 't.id')} as name from ${table} t where t.created_at > ${stored})
-   select id::text as subject from named where not exists (select from published where published.id = named.name)`,
-])
-
-const traces = sqlChecks({
-  I8: {
-    ...Object.fromEntries(inEvents),
-    'every row of payments has a payment.created event': `
-      with published as materialized (
-        select payment_id from events where type = 'payment.created' and created_at >= ${stored} - interval '1 day' and transaction > $sealed_through)
-      select p.id::text as subject from payments p
-      where p.created_at > ${stored} and not exists (select from published where published.payment_id = p.id)`,
-    // Checks references that have no foreign key, which would lock the referenced row for every payment.
-    'every record that a payment refers to exists, and so does every payment that an event refers to': `
-      select p.id::text as subject from payments p
-      where p.created_at >= $since and (
-        not exists (select from workspaces w cross join lateral ${balanceAccountsSql('w')} as holder(id) where w.id = p.workspace_id and holder.id = p.account_id)
-        or not exists (select from beneficiaries b where b.id = p.beneficiary_id and b.workspace_id = p.workspace_id
-          and b.payee_id in (p.payee_id, (select y.paybill_id from payees y where y.id = p.payee_id and y.reference_key = ${referenceKeySql('p.account_reference')})))
-        or not exists (select from accounts a where a.id = p.initiator_account_id)
-        or (p.grant_id is not null and not exists (select from grants g where g.id = p.grant_id)))
-      union all
-      select e.id::text from events e where e.payment_id is not null and e.transaction > $sealed_through and not exists (select from payments p where p.id = e.payment_id)`,
-  },
-})
-
-/** The newest entry of a rail. `about`: condition on the entry. */
-const newestOf = (rail: string, about = 'true'): string => `(
+/** Whether a rail was last paused or resumed. `about`: condition on the entry. */
+const newestPauseAction = (rail: string, about = 'true'): string => `(
   select a.action from audit_log a where lower(a.action) in ('admin.pause_rail', 'admin.resume_rail') and a.after->>'rail' = ${rail} and (${about})
   order by a.transaction desc, a.id desc limit 1)`
 
@@ -63,7 +23,7 @@ const isAbout = (cause: string, nameless: 'pause' | 'resume'): string =>
   `coalesce(a.after->>'cause' = ${cause}, lower(a.action) = 'admin.${nameless}_rail')`
 
 /** Rows that the audit log identifies by columns other than their id. */
-const otherwise = sqlChecks({
+const logEntryQueries = sqlChecks({
   I21: {
     'approval decisions and their voids match the audit log in both directions': `
       select d.id::text as subject from approval_decisions d where d.decided_at >= $since and not exists (
@@ -112,27 +72,56 @@ const otherwise = sqlChecks({
         and not exists (select from beneficiary_verifications v where v.beneficiary_id = b.id and v.name = b.reported_name)`,
     'paused rails, passed duplicate checks and retired receipt keys match the audit log': `
       select p.rail || ' ' || p.cause as subject from rail_pauses p
-      where ${newestOf('p.rail', isAbout('p.cause', 'pause'))} is distinct from 'admin.pause_rail'
+      where ${newestPauseAction('p.rail', isAbout('p.cause', 'pause'))} is distinct from 'admin.pause_rail'
         or not exists (select from audit_log a where lower(a.action) = 'admin.pause_rail' and (a.after->>'rail', a.at) = (p.rail, p.paused_at)
           and ${isAbout('p.cause', 'pause')})
       union all
       select r.rail || ' ' || r.cause from (
         select distinct a.after->>'rail' as rail, a.after->>'cause' as cause from audit_log a where lower(a.action) = 'admin.pause_rail') as r
-      where ${newestOf('r.rail', isAbout('r.cause', 'resume'))} = 'admin.pause_rail' and not exists (select from rail_pauses p where (p.rail, p.cause) = (r.rail, r.cause))
+      where ${newestPauseAction('r.rail', isAbout('r.cause', 'resume'))} = 'admin.pause_rail' and not exists (select from rail_pauses p where (p.rail, p.cause) = (r.rail, r.cause))
       union all
       select r.rail from (select distinct a.after->>'rail' as rail from audit_log a where lower(a.action) = 'admin.pause_rail') as r
-      where ${newestOf('r.rail')} = 'admin.pause_rail' and not exists (select from rail_pauses p where p.rail = r.rail)
+      where ${newestPauseAction('r.rail')} = 'admin.pause_rail' and not exists (select from rail_pauses p where p.rail = r.rail)
       union all
       select rail || ' ' || account from duplicate_checks c where not exists (
         select from audit_log a where lower(a.action) = 'admin.pass_duplicate_check' and (a.after->>'rail', a.after->>'account') = (c.rail, c.account))
       union all
       select k.id from signing_keys k where (k.retired_at is not null) <> exists (
         select from audit_log a where lower(a.action) = 'admin.retire_receipt_key' and a.after->>'key' = k.id)`,
+    'every approval names the grant that requested it, and every batch names its approval': `
+      select a.id::text as subject from approvals a join payments p on p.id = a.payment_id
+      where a.updated_at >= $since and (case when p.grant_id is not null then p.grant_id is distinct from a.initiating_grant_id else exists (
+        select from audit_log l join sessions s on s.id = l.credential_id join identities i on i.id = s.identity_id
+        where l.subject_id = coalesce(a.batch_id, p.id) and l.action in ('payment.create', 'payment_batch.create') and l.credential_kind = 'session'
+          and i.linked_by_grant_id is distinct from a.initiating_grant_id
+          and not (a.initiating_grant_id is null and exists (select from grants g where g.id = i.linked_by_grant_id and g.revoked_at <= l.at))) end)
+      union all
+      select b.id::text from payment_batches b where b.updated_at >= $since and b.approval_id is distinct from (
+        select a.id from payments p join approvals a on a.payment_id = p.id where p.batch_id = b.id and p.batch_index = 0)`,
+    'the current and the former time zones of every workspace match the audit log': `
+      with ${zoneChanges}
+      select w.id::text as subject from workspaces w
+        left join changes c on c.id = w.id and c.age = 1
+        left join audit_log made on made.subject_id = w.id and made.action = 'workspace.create'
+      where (w.time_zone, w.next_time_zone, w.next_time_zone_from) is distinct from (
+        case when c.id is null then coalesce(made.after->>'time_zone', 'Africa/Nairobi') when c.previous_change_from <= c.at then coalesce(c.previous_next_zone, c.previous_zone)
+          else c.previous_zone end,
+        case when c.effective_from > c.at then c.zone end, case when c.effective_from > c.at then c.effective_from end)
+      union all
+      select z.workspace_id::text from workspace_time_zones z join workspaces w on w.id = z.workspace_id
+      where z.from_at <> w.created_at and not exists (
+        select from changes c where c.id = z.workspace_id and (c.effective_from, c.zone) = (z.from_at, z.time_zone))`,
+    'every settlement by a callback has that callback': `
+      select l.subject_id::text as subject from audit_log l join rail_attempts a on a.subject_id = l.subject_id
+      where l.at >= $since and l.credential_kind = 'rail:delivery' and l.action in ('payment.succeeded', 'payment.failed', 'payment.returned', 'topup.succeeded', 'topup.failed')
+        and exists (select from callback_deliveries d where d.attempt_id = a.id)
+        and not exists (select from rail_attempts o join callback_deliveries d on d.attempt_id = o.id
+          where o.subject_id = l.subject_id and d.processed_at = l.at and d.verdict = 'applied')
+        and not exists (select from deposits d where d.topup_id = l.subject_id and d.settled_at = l.at)`,
   },
 })
 
-export const entryChecks = [
-  ...traces,
-  ...Object.entries(auditedTables).map(([table, told]) => auditLogCheck(table, told)),
-  ...otherwise,
+export const logEntryChecks = [
+  ...Object.entries(auditedTables).map(([table, audited]) => auditLogCheck(table, audited)),
+  ...logEntryQueries,
 ]
