@@ -5,7 +5,7 @@ import { quoted } from '../lib/text.ts'
 
 type AmountInput = { amount?: string | undefined; amount_minor?: string | undefined }
 
-/** Without a currency, because a model that names one may mean a different one. */
+/** Rejects a text with a currency, because a model that names one may mean a different one. */
 const readMajor = (amount: string): Minor | undefined => readNonNegative(amount, '')
 
 const isMajor = (amount: string): boolean => readMajor(amount) !== undefined
@@ -55,20 +55,20 @@ export const amountText = ({ amount, amount_minor }: Readonly<Record<string, unk
 }
 
 /** The name of the amount field in an order. */
-export const amountName = (order: unknown): 'amount' | 'amount_minor' =>
+export const sentAmountField = (order: unknown): 'amount' | 'amount_minor' =>
   z.object({ amount: z.string(), amount_minor: z.never().optional() }).safeParse(order).success ? 'amount' : 'amount_minor'
 
 /** Replaces the API's amount_minor with the field that the model sent. */
-export const wordsAsSent = (text: string, order: unknown): string => text.replace(/\bamount_minor\b/g, amountName(order))
+export const inSentWords = (text: string, order: unknown): string => text.replace(/\bamount_minor\b/g, sentAmountField(order))
 
 /** Does the same for a refusal, and renames an argument that is a header in the API. */
-export const asSent = (refusal: Refusal, input: unknown): Refusal => {
+export const refusalInSentWords = (refusal: Refusal, input: unknown): Refusal => {
   const { code, message, details = {}, headers = {} } = refusal
   const fields = details.fields as FieldError[] | undefined
   if (!fields) return refusal
-  const named = (text: string) => wordsAsSent(text, input).replace(/\bIdempotency-Key\b/g, 'idempotency_key')
-  const renamed = fields.map((field) => ({ ...field, path: named(field.path) }))
-  return new Refusal(code, { message: named(message), details: { ...details, fields: renamed }, headers })
+  const withSentNames = (text: string) => inSentWords(text, input).replace(/\bIdempotency-Key\b/g, 'idempotency_key')
+  const renamed = fields.map((field) => ({ ...field, path: withSentNames(field.path) }))
+  return new Refusal(code, { message: withSentNames(message), details: { ...details, fields: renamed }, headers })
 }
 
 export const withMinor = <In extends AmountInput>({ amount, amount_minor, ...rest }: In) => ({
@@ -77,27 +77,27 @@ export const withMinor = <In extends AmountInput>({ amount, amount_minor, ...res
 })
 
 /** In a text, only a number with a currency or two decimals is an amount. Other numbers may be invoice or house numbers. */
-const named =
+const amountPattern =
   /\b(?:KES|KSHS?|SHS?|shillings?)\.?\s*(\d[\d,]*(?:\.\d{1,2})?)|(\d[\d,]*(?:\.\d{1,2})?)\s*(?:KES|KSHS?|SHS?|shillings?|bob|\/[=-])|(?<![\d.,])(\d[\d,]*\.\d{2})(?![\d.])/giu
 
 const readMinor = (text: string): Minor | undefined => (/^\d{1,17}$/.test(text) ? BigInt(text) : undefined)
 
 /**
- * A sentence for the person, if the text contains amounts and none of them is the amount to pay. `isSlip`: one of them is the
- * amount times or divided by a hundred.
+ * A sentence for the person, if the text contains amounts and none of them is the amount to pay. `isHundredfold`: one of them
+ * is the amount times or divided by a hundred.
  */
-export const otherAmountIn = (
+export const conflictingAmount = (
   text: string | null | undefined,
   amountMinor: string,
   currency: string,
-): { isSlip: boolean; sentence: string } | undefined => {
+): { isHundredfold: boolean; sentence: string } | undefined => {
   const paid = readMinor(amountMinor)
-  const amounts = [...(text ?? '').matchAll(named)]
+  const amounts = [...(text ?? '').matchAll(amountPattern)]
     .flatMap(([, before, after, alone]) => before ?? after ?? alone ?? [])
     .map(toMinor)
   const [first] = amounts
   if (first === undefined || paid === undefined || amounts.includes(paid)) return undefined
   const slip = amounts.find((amount) => amount === paid * 100n || amount * 100n === paid)
   const sentence = `The narrative names ${displayAmount(slip ?? first, currency)}, but the amount is ${displayAmount(paid, currency)}`
-  return { isSlip: slip !== undefined, sentence }
+  return { isHundredfold: slip !== undefined, sentence }
 }

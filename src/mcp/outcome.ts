@@ -7,13 +7,13 @@ import { ofRequest } from '../lib/policy-answers.ts'
 import { isolated, quoted } from '../lib/text.ts'
 import { Payment } from '../modules/payments/schema.ts'
 import { Decision, Outcome, TraceEntry } from '../modules/policies/schema.ts'
-import { chargedFee, feeText, otherAmountIn } from './amount.ts'
-import { CardPayee, headline, otherNameText, payeeText, readPayee, WirePayee } from './payee.ts'
+import { chargedFee, conflictingAmount, feeText } from './amount.ts'
+import { CardPayee, otherNameText, payeeText, paymentTitle, readPayee, WirePayee } from './payee.ts'
 import { type Caller, guide, type Next, refusalFields, stepOf } from './tool.ts'
 
 // `Wire` schemas parse our API's responses and tolerate other versions. `Tool` schemas describe the output for the model.
 
-const numbers = {
+const limitFields = {
   limit_minor: z.string().optional(),
   used_minor: z.string().optional(),
   requested_minor: z.string().optional(),
@@ -29,7 +29,7 @@ const Warning = z.object({
 
 export const WireDecision = Decision.pick({ outcome: true, explanation: true, required_approvals: true, remedy: true }).extend({
   warnings: z.array(Warning.extend({ name: z.string().nullish() })).default([]),
-  trace: z.array(TraceEntry.pick({ source: true, rule: true, outcome: true }).extend(numbers)).default([]),
+  trace: z.array(TraceEntry.pick({ source: true, rule: true, outcome: true }).extend(limitFields)).default([]),
 })
 type WireDecision = z.output<typeof WireDecision>
 
@@ -37,7 +37,7 @@ export const ToolDecision = z.object({
   outcome: Outcome,
   required_approvals: z.int(),
   reasons: z
-    .array(z.object({ rule: z.string(), of: z.string(), ...numbers }))
+    .array(z.object({ rule: z.string(), of: z.string(), ...limitFields }))
     .describe('The rules that decided; empty if all allow.'),
   change: z
     .object({
@@ -57,12 +57,12 @@ type Source = z.output<typeof TraceEntry>['source']
 
 const nameOf = ({ kind, name }: Source): string => (name === ofRequest ? name : name ? `${kind} ${quoted(name)}` : kind)
 
-const decisive = ({ outcome, trace }: WireDecision) => trace.filter((entry) => outcome !== 'allow' && entry.outcome === outcome)
+const deciding = ({ outcome, trace }: WireDecision) => trace.filter((entry) => outcome !== 'allow' && entry.outcome === outcome)
 
 export const toToolDecision = (decision: WireDecision): ToolDecision => ({
   outcome: decision.outcome,
   required_approvals: decision.required_approvals,
-  reasons: decisive(decision).map(({ source, rule, outcome: _outcome, ...entry }) => ({ rule, of: nameOf(source), ...entry })),
+  reasons: deciding(decision).map(({ source, rule, outcome: _outcome, ...entry }) => ({ rule, of: nameOf(source), ...entry })),
   ...(decision.remedy && {
     change: {
       max_amount_minor: decision.remedy.max_amount_minor,
@@ -73,13 +73,13 @@ export const toToolDecision = (decision: WireDecision): ToolDecision => ({
   warnings: decision.warnings.map(({ name, ...warning }) => ({ ...warning, name: name ? isolated(name) : undefined })),
 })
 
-const pages: Readonly<Record<string, string>> = { grant: 'agents', policy: 'policies', mandate: 'mandates' }
+const pageOfSource: Readonly<Record<string, string>> = { grant: 'agents', policy: 'policies', mandate: 'mandates' }
 
 /** The page on which a person can raise the limit that refused: the agent's own limit first, because the person may change it. */
 export const limitAddress = ({ publicUrl }: Caller, decision: WireDecision): string | undefined => {
-  const sources = decisive(decision).map(({ source }) => source)
+  const sources = deciding(decision).map(({ source }) => source)
   const source = sources.find(({ kind }) => kind === 'grant') ?? sources[0]
-  const page = source?.id && pages[source.kind]
+  const page = source?.id && pageOfSource[source.kind]
   return page ? `${publicUrl}/${page}/${source.id}` : undefined
 }
 
@@ -88,7 +88,7 @@ export const limitAddress = ({ publicUrl }: Caller, decision: WireDecision): str
  * step. A rail's own rule, or limits that a smaller amount meets: change_request. Limits that reset: wait. Else: ask_a_person.
  */
 export const afterDenial = (decision: WireDecision): Next => {
-  const entries = decisive(decision)
+  const entries = deciding(decision)
   if (entries.length > 0 && entries.every(({ rule }) => rule === 'unconfirmed_duplicate')) return 'stop'
   const outside = entries.find(({ source }) => source.kind === 'rail' || source.kind === 'capability')
   if (outside && isErrorCode(outside.rule)) return stepOf(outside.rule)
@@ -103,7 +103,7 @@ export const ApprovalLink = z.object({
 export const approvalLink = ({ publicUrl }: Caller, id: string) => ({ id, url: `${publicUrl}/approve/${id}` })
 
 /** The URL of the approval, while it can still be given. */
-export const openApproval = (caller: Caller, { approval_id: id, status }: { approval_id: string | null; status: string }) =>
+export const openApprovalLink = (caller: Caller, { approval_id: id, status }: { approval_id: string | null; status: string }) =>
   id !== null && (status === 'pending_approval' || status === 'scheduled') ? approvalLink(caller, id) : undefined
 
 export const PaymentOutcome = z.object({
@@ -143,7 +143,7 @@ export const WirePayment = Payment.pick({
 })
 export type WirePayment = z.output<typeof WirePayment>
 
-export const steps: Readonly<Record<WirePayment['status'], readonly [next: Next, message: string]>> = {
+export const paymentSteps: Readonly<Record<WirePayment['status'], readonly [next: Next, message: string]>> = {
   scheduled: [
     'wait',
     'It is evaluated and sent at its scheduled time, when its money is taken. If approval.url is given, a person must approve it there before then. Call get_payment after that time.',
@@ -164,13 +164,13 @@ export const steps: Readonly<Record<WirePayment['status'], readonly [next: Next,
 
 /** Whether the payment can still end in different ways. */
 export const isUnderWay = ({ status }: Pick<WirePayment, 'status'>): boolean =>
-  ['wait', 'ask_a_person'].includes(steps[status][0])
+  ['wait', 'ask_a_person'].includes(paymentSteps[status][0])
 
 export const pollSeconds = 5
 
 export const approvalOf = async (caller: Caller, payment: WirePayment): Promise<PaymentOutcome['approval']> => {
   const { decision } = payment
-  const open = openApproval(caller, payment)
+  const open = openApprovalLink(caller, payment)
   if (!open) return undefined
   const { status, body } = await caller.call({ method: 'GET', path: `/v1/approvals/${open.id}/message` })
   const needed =
@@ -190,19 +190,19 @@ export const approvalOf = async (caller: Caller, payment: WirePayment): Promise<
   }
 }
 
-export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<PaymentOutcome> => {
-  const [next, message] = steps[payment.status]
+export const paymentOutcome = async (caller: Caller, payment: WirePayment): Promise<PaymentOutcome> => {
+  const [next, message] = paymentSteps[payment.status]
   const decision = toToolDecision(payment.decision)
   const [approval, payee] = await Promise.all([approvalOf(caller, payment), readPayee(caller, payment.beneficiary_id)])
   const otherName = isUnderWay(payment) ? otherNameText(payee) : undefined
-  const other = otherAmountIn(payment.narrative, payment.amount_minor, payment.currency)
+  const other = conflictingAmount(payment.narrative, payment.amount_minor, payment.currency)
   const duplicateOf = decision.warnings.find((warning) => warning.code === 'possible_duplicate')?.payment_id
   const rules = decision.outcome === 'require_approval' ? decision.reasons.map(({ rule }) => rule) : []
   const { status, failure_code: code, failure_message: failure } = payment
   const reason = failure ?? code
   const remedy = code !== null && isFailureCode(code) ? failureRow(code) : undefined
   const sentences = [
-    `${headline(payment.amount_minor, payment.currency, payeeText(payment.beneficiary))}: ${message}`,
+    `${paymentTitle(payment.amount_minor, payment.currency, payeeText(payment.beneficiary))}: ${message}`,
     feeText(payment.fee_minor, payment.currency),
     next === 'ask_a_person' && rules.length > 0 && `Reason: ${[...new Set(rules)].join(', ')}.`,
     status === 'failed' && reason !== null && `Reason: ${reason}`,

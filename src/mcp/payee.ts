@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { chunksOf } from '../lib/lists.ts'
 import { quoted } from '../lib/text.ts'
 import { verificationStatuses } from '../lib/verification.ts'
-import { minorAmountText, otherAmountIn } from './amount.ts'
+import { conflictingAmount, minorAmountText } from './amount.ts'
 import type { Caller } from './tool.ts'
 
 /** People approve a name, while a rail pays a number. */
@@ -18,26 +18,26 @@ export const WirePayee = z.object({ display_name: z.string(), destination_mask: 
 export const CardPayee = WirePayee.extend({ verification: RegisteredName })
 export type CardPayee = z.output<typeof CardPayee>
 
-const Wire = CardPayee.extend({ id: z.string(), status: z.string() })
-const WirePage = z.object({ data: z.array(Wire), next_cursor: z.string().nullable() })
+const WireBeneficiary = CardPayee.extend({ id: z.string(), status: z.string() })
+const WireBeneficiaries = z.object({ data: z.array(WireBeneficiary), next_cursor: z.string().nullable() })
 
 export const readPayee = async (caller: Caller, id: string): Promise<CardPayee | undefined> => {
   const { status, body } = await caller.call({ method: 'GET', path: `/v1/beneficiaries/${encodeURIComponent(id)}` })
   return status === 200 ? CardPayee.parse(body) : undefined
 }
 
-const perPage = 100
+const pageSize = 100
 const maxPages = 10
 
 /** Up to 1,000 beneficiaries, newest first. Empty if the caller may not read them. */
-const readAll = async (caller: Caller, query: Record<string, string>): Promise<z.output<typeof Wire>[]> => {
-  const all: z.output<typeof Wire>[] = []
+const findBeneficiaries = async (caller: Caller, query: Record<string, string>): Promise<z.output<typeof WireBeneficiary>[]> => {
+  const all: z.output<typeof WireBeneficiary>[] = []
   let cursor: string | undefined
   for (let page = 0; page < maxPages; page += 1) {
-    const asked = { ...query, limit: String(perPage), ...(cursor !== undefined && { cursor }) }
-    const { status, body } = await caller.call({ method: 'GET', path: '/v1/beneficiaries', query: asked })
+    const pageQuery = { ...query, limit: String(pageSize), ...(cursor !== undefined && { cursor }) }
+    const { status, body } = await caller.call({ method: 'GET', path: '/v1/beneficiaries', query: pageQuery })
     if (status !== 200) break
-    const { data, next_cursor } = WirePage.parse(body)
+    const { data, next_cursor } = WireBeneficiaries.parse(body)
     all.push(...data)
     if (next_cursor === null) break
     cursor = next_cursor
@@ -46,11 +46,11 @@ const readAll = async (caller: Caller, query: Record<string, string>): Promise<z
 }
 
 export const readPayees = async (caller: Caller, ids: readonly string[]): Promise<ReadonlyMap<string, CardPayee>> => {
-  const pages = chunksOf([...new Set(ids)], perPage).map((chunk) => readAll(caller, { id: chunk.join(',') }))
+  const pages = chunksOf([...new Set(ids)], pageSize).map((chunk) => findBeneficiaries(caller, { id: chunk.join(',') }))
   return new Map((await Promise.all(pages)).flat().map((payee) => [payee.id, payee]))
 }
 
-const bare = (name: string): string =>
+const nameKey = (name: string): string =>
   name
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
@@ -58,10 +58,10 @@ const bare = (name: string): string =>
 
 /** Returns the IDs of the beneficiaries that are paid at the same number or account, itself included. */
 export const readSameNumber = async (caller: Caller, id: string): Promise<ReadonlySet<string>> =>
-  new Set((await readAll(caller, { same_number_as: id })).map((payee) => payee.id))
+  new Set((await findBeneficiaries(caller, { same_number_as: id })).map((payee) => payee.id))
 
 const longestWord = (name: string): string =>
-  bare(name)
+  nameKey(name)
     .split(' ')
     .toSorted((a, b) => b.length - a.length)[0] ?? ''
 
@@ -76,10 +76,10 @@ export const readNamesake = async (
   // The whole name finds the same spelling among any number of beneficiaries, and its longest word other spellings.
   searches: readonly string[] = [display_name, longestWord(display_name)],
 ): Promise<CardPayee | undefined> => {
-  const name = bare(display_name)
+  const name = nameKey(display_name)
   if (name === '') return undefined
-  const alike = (await Promise.all(searches.map((q) => readAll(caller, { q })))).flat()
-  const named = alike.filter((other) => other.id !== id && other.status === 'active' && bare(other.display_name) === name)
+  const alike = (await Promise.all(searches.map((q) => findBeneficiaries(caller, { q })))).flat()
+  const named = alike.filter((other) => other.id !== id && other.status === 'active' && nameKey(other.display_name) === name)
   if (named.length === 0) return undefined
   const same = await readSameNumber(caller, id)
   return named.find((other) => !same.has(other.id))
@@ -92,7 +92,7 @@ export const payeeText = ({ display_name, destination_mask }: z.output<typeof Wi
   `${quoted(display_name)} (${destination_mask.replace(/^\*+/, '****')})`
 
 /** Formats a payment: `KES 250.00 to "Wanjiru Kamau" (****0111)`. */
-export const headline = (amountMinor: string, currency: string, payee: string): string =>
+export const paymentTitle = (amountMinor: string, currency: string, payee: string): string =>
   `${minorAmountText(amountMinor, currency)} to ${payee}`
 
 /** A person must be told before the payment if the rail reports another name. */
@@ -106,15 +106,15 @@ export const namesakeText = (namesake: CardPayee): string =>
 
 export type Order = { amount_minor: string; beneficiary_id: string; narrative?: string | undefined }
 
-export type Doubt = { code: 'amount_differs' | 'payees_alike'; path: string; message: string; address?: string }
+export type Mistake = { code: 'amount_differs' | 'payees_alike'; path: string; message: string; address?: string }
 
 /**
  * A model may confuse shillings and cents, or pick the wrong one of two payees with the same name. No rule prevents this, so a
  * person must clarify.
  */
-export const doubtOf = async (caller: Caller, order: Order, payee: CardPayee | undefined): Promise<Doubt | undefined> => {
-  const other = otherAmountIn(order.narrative, order.amount_minor, caller.currency)
-  if (other?.isSlip) {
+export const findMistake = async (caller: Caller, order: Order, payee: CardPayee | undefined): Promise<Mistake | undefined> => {
+  const other = conflictingAmount(order.narrative, order.amount_minor, caller.currency)
+  if (other?.isHundredfold) {
     const message = `${other.sentence}, a hundred times more or less. Ask the person which one is meant, then correct the other.`
     return { code: 'amount_differs', path: 'amount', message }
   }

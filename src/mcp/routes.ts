@@ -24,7 +24,7 @@ type McpDeps = {
   countMore: RateLimits['countMore']
 }
 
-const sameMachine = (publicUrl: string, origin: string): boolean =>
+const isSameMachine = (publicUrl: string, origin: string): boolean =>
   URL.canParse(origin) && isLoopbackUrl(origin) && isLoopbackUrl(publicUrl) && new URL(origin).port === new URL(publicUrl).port
 
 /**
@@ -33,7 +33,7 @@ const sameMachine = (publicUrl: string, origin: string): boolean =>
  */
 const checkHost = (request: FastifyRequest, { publicUrl }: Config): void => {
   const host = `${new URL(publicUrl).protocol}//${request.host}`
-  if (host !== publicUrl && !sameMachine(publicUrl, host))
+  if (host !== publicUrl && !isSameMachine(publicUrl, host))
     throw new Refusal('forbidden', { message: `This server is ${publicUrl}, not ${request.host}.` })
 }
 
@@ -67,17 +67,17 @@ const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, ended: Abort
   return (input, signal) => {
     let acting: OuterRequest = { id, reauthenticate, caller: principal }
     const waits = mayWait(input)
-    let mayBeOld = false
+    let mustRecheck = false
     // A credential that has ended is an answer like the route's own, so that a tool can still report what it made before.
     const call = async (internalCall: InternalCall): Promise<InternalAnswer> => {
-      if (mayBeOld) {
+      if (mustRecheck) {
         const caller = await reauthenticate().catch((error: unknown) =>
           error instanceof Refusal ? error : Promise.reject(error),
         )
         if (caller instanceof Refusal) return refusedCall(caller)
         acting = { ...acting, caller }
       }
-      mayBeOld ||= waits || isUnsafe(internalCall.method)
+      mustRecheck ||= waits || isUnsafe(internalCall.method)
       return callRoute(app, acting, internalCall)
     }
     const gone = AbortSignal.any([signal, ended])
@@ -90,18 +90,18 @@ const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, ended: Abort
   }
 }
 
-const forms = { json: 'application/json', stream: 'text/event-stream' } as const
+const mediaTypes = { json: 'application/json', stream: 'text/event-stream' } as const
 
 /** The package requires clients to accept both formats. This server responds in the accepted one (RFC 9110, 12.5.1). */
 const headersOf = ({ headers }: FastifyRequest): [string, string][] => [
-  ['accept', Object.values(forms).join(', ')],
+  ['accept', Object.values(mediaTypes).join(', ')],
   ...Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     typeof value === 'string' && (name === 'content-type' || name.startsWith('mcp-')) ? [[name, value]] : [],
   ),
 ]
 
-const onlyForm = (request: FastifyRequest): keyof typeof forms | undefined => {
-  const [json, stream] = [accepts(request, forms.json), accepts(request, forms.stream)]
+const onlyAcceptedForm = (request: FastifyRequest): keyof typeof mediaTypes | undefined => {
+  const [json, stream] = [accepts(request, mediaTypes.json), accepts(request, mediaTypes.stream)]
   return json === stream ? undefined : json ? 'json' : 'stream'
 }
 
@@ -112,9 +112,9 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
     const { createMcpEndpoint } = await import('./server.ts')
     return createMcpEndpoint((error) => app.log.info(describeError(error), 'an MCP request failed'))
   }
-  const underWay = new Set<AbortController>()
+  const openRequests = new Set<AbortController>()
   app.addHook('preClose', async () => {
-    for (const one of underWay) one.abort()
+    for (const one of openRequests) one.abort()
     await (await endpoint)?.close()
   })
   app.post(
@@ -147,9 +147,9 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
     },
     async (request, reply) => {
       const ending = new AbortController()
-      underWay.add(ending)
+      openRequests.add(ending)
       const end = () => {
-        underWay.delete(ending)
+        openRequests.delete(ending)
         if (!reply.raw.writableFinished) ending.abort()
       }
       if (reply.raw.destroyed) end()
@@ -159,23 +159,23 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
       const { rawBody } = request
       const messages = [request.body].flat().map((message) => calledBy(message)?.message ?? message)
       const body = Array.isArray(request.body) ? messages : messages[0]
-      const form = onlyForm(request)
-      const asked = { method: 'POST', headers: headersOf(request), body: rawBody, signal: ending.signal }
-      const answered = await answer({
-        request: new Request(deps.config.publicUrl + mcpPath, asked),
+      const form = onlyAcceptedForm(request)
+      const init = { method: 'POST', headers: headersOf(request), body: rawBody, signal: ending.signal }
+      const response = await answer({
+        request: new Request(deps.config.publicUrl + mcpPath, init),
         body,
         inJson: form === 'json',
         callerOf: callerOf(app, deps, request, ending.signal),
       })
-      answered.headers.set('cache-control', 'no-store')
-      const isPlain = answered.status === 200 && answered.headers.get('content-type')?.startsWith('application/json')
-      if (!isPlain) return reply.send(answered)
+      response.headers.set('cache-control', 'no-store')
+      const isPlain = response.status === 200 && response.headers.get('content-type')?.startsWith('application/json')
+      if (!isPlain) return reply.send(response)
       // Sent as text, because a stream takes longer than the tool call.
-      const text = await answered.text()
-      const { headers } = answered
-      if (form === 'stream') headers.set('content-type', forms.stream)
+      const text = await response.text()
+      const { headers } = response
+      if (form === 'stream') headers.set('content-type', mediaTypes.stream)
       return reply
-        .code(answered.status)
+        .code(response.status)
         .headers(Object.fromEntries(headers))
         .send(form === 'stream' ? `event: message\ndata: ${text}\n\n` : text)
     },

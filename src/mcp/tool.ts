@@ -18,7 +18,7 @@ export type Caller = {
 }
 
 /** The protocol's four hints, which help a client decide when to ask its user. */
-export const reads = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
+export const readHints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
 
 export type Tool<In extends z.ZodObject = z.ZodObject, Out extends z.ZodObject = z.ZodObject> = {
   name: string
@@ -26,7 +26,7 @@ export type Tool<In extends z.ZodObject = z.ZodObject, Out extends z.ZodObject =
   description: string
   /** The operation whose permission the tool requires. Null: any credential is accepted. */
   operation: string | null
-  hints: typeof reads
+  hints: typeof readHints
   input: In
   output: Out
   run(input: z.output<In>, caller: Caller): Promise<z.output<Out>>
@@ -64,7 +64,7 @@ const firstPauseMs = 250
 const longestPauseMs = 2_000
 
 /** Reads a record repeatedly until it has ended, the time is up, or the caller may no longer read it. */
-export const settledAfter = async <Read>(
+export const waitForEnd = async <Read>(
   { signal }: Caller,
   seconds: number,
   { first, isOpen, again }: { first: Read; isOpen: (one: Read) => boolean; again: () => Promise<Read | undefined> },
@@ -99,7 +99,7 @@ const Envelope = z.object({
 })
 
 /** The body of a successful response. A refusal by a route is thrown. */
-export const answered = <Schema extends z.ZodType>(schema: Schema, answer: InternalAnswer): z.output<Schema> => {
+export const parseAnswer = <Schema extends z.ZodType>(schema: Schema, answer: InternalAnswer): z.output<Schema> => {
   const { status, body, retryAfterSeconds } = answer
   if (status < 400) return schema.parse(body)
   const { error, message, details } = Envelope.parse(body)
@@ -112,7 +112,7 @@ export const readRoute = async <Schema extends z.ZodType>(
   schema: Schema,
   path: string,
   query?: InternalCall['query'],
-): Promise<z.output<Schema>> => answered(schema, await caller.call({ method: 'GET', path, ...(query && { query }) }))
+): Promise<z.output<Schema>> => parseAnswer(schema, await caller.call({ method: 'GET', path, ...(query && { query }) }))
 
 /**
  * Creates a record. A replayed response shows the record as it was then, so `first` is a later reading. `again` reads it once
@@ -124,7 +124,7 @@ export const createRecord = async <Made extends { id: string }>(
   { readAt, ...request }: { path: string; readAt?: string; body: object; idempotencyKey: string },
 ): Promise<{ made: Made; first: Made; again: () => Promise<Made | undefined> }> => {
   const answer = await call({ method: 'POST', ...request })
-  const made = answered(schema, answer)
+  const made = parseAnswer(schema, answer)
   const again = async () => {
     const { status, body } = await call({ method: 'GET', path: `${readAt ?? request.path}/${made.id}` })
     if (status === 401 || status === 403) return undefined
@@ -134,13 +134,13 @@ export const createRecord = async <Made extends { id: string }>(
 }
 
 /** Whether a record was created with this key. */
-export const isUsed = async ({ call }: Caller, path: string, idempotency_key: string): Promise<boolean> => {
+export const isKeyUsed = async ({ call }: Caller, path: string, idempotency_key: string): Promise<boolean> => {
   const { status, body } = await call({ method: 'GET', path, query: { idempotency_key, limit: '1' } })
   return status === 200 && z.object({ data: z.array(z.unknown()) }).parse(body).data.length > 0
 }
 
 /** Fields without the API document's descriptions, to shorten the list of tools that every model reads. */
-export const fieldsOf = <Shape extends z.core.$ZodLooseShape, const Name extends keyof Shape & string>(
+export const pick = <Shape extends z.core.$ZodLooseShape, const Name extends keyof Shape & string>(
   { shape }: z.ZodObject<Shape>,
   ...names: readonly Name[]
 ): z.ZodObject<Pick<Shape, Name>> => {
@@ -164,7 +164,7 @@ export const guide = { next: z.enum(nextSteps).describe('The next step; see mess
 
 const Fields = z.array(z.looseObject({ path: z.string(), message: z.string() }))
 
-const Existing = fieldsOf(ApiExisting, 'payment_id', 'topup_id', 'beneficiary_id', 'status').extend({
+const Existing = pick(ApiExisting, 'payment_id', 'topup_id', 'beneficiary_id', 'status').extend({
   batch_id: z.string().optional(),
   receipt: z.string().nullable(),
 })
@@ -186,11 +186,11 @@ export const refusalFields = {
 const RefusedAnswer = z.object({ status: z.literal('refused'), ...guide, ...refusalFields })
 export type RefusedAnswer = z.output<typeof RefusedAnswer>
 
-const findIds: Readonly<Record<string, string>> = {
+const idHints: Readonly<Record<string, string>> = {
   beneficiary_id: 'Find the ID with list_beneficiaries, or propose a new beneficiary with propose_beneficiary.',
   mandate_id: 'Find the ID with list_mandates, or omit mandate_id.',
 }
-const anyId = 'Take IDs from the answers of these tools. Never invent an ID, and never use a name or a phone number.'
+const anyIdHint = 'Take IDs from the answers of these tools. Never invent an ID, and never use a name or a phone number.'
 
 /** A conflict stops the agent, because no change to the request can resolve it. */
 export const stepOf = (code: ErrorCode): Next => {
@@ -203,17 +203,17 @@ export const stepOf = (code: ErrorCode): Next => {
 export const statusText = (one: Pick<ApiExisting, 'status' | 'created_at' | 'completed_at'>): string =>
   one.completed_at ? `${one.status} at ${one.completed_at}` : `${one.status} since ${one.created_at}`
 
-export const isUsedKey = ({ details }: Refusal): boolean => details?.reason === 'idempotency'
+export const isKeyConflict = ({ details }: Refusal): boolean => details?.reason === 'idempotency'
 /** Whether another key or agent has already sent the same request. */
-export const isByAnother = (refusal: Refusal): boolean => isUsedKey(refusal) && /another credential/.test(refusal.message)
+export const isOthersKey = (refusal: Refusal): boolean => isKeyConflict(refusal) && /another credential/.test(refusal.message)
 
-const afterStatus = (status: string): Next => {
+const stepAfterStatus = (status: string): Next => {
   if (['succeeded', 'completed', 'active'].includes(status)) return 'done'
   if (['pending', 'processing', 'scheduled', 'unknown'].includes(status)) return 'wait'
   return status === 'pending_approval' ? 'ask_a_person' : 'stop'
 }
 
-const existingIn = ({ details }: Refusal): { existing: Existing; text: string } | undefined => {
+const existingRecord = ({ details }: Refusal): { existing: Existing; text: string } | undefined => {
   const { data } = ApiExisting.safeParse(details?.existing)
   if (!data) return undefined
   const { payment_id, payment_batch_id: batch_id, topup_id, beneficiary_id, status, receipt = null } = data
@@ -232,30 +232,30 @@ export const refusedAnswer = ({ publicUrl }: Caller, refusal: Refusal): RefusedA
   const { code, message } = refusal
   const { field, fields, existing_payment_id, required_permission } = Details.parse(refusal.details ?? {})
   const retryAfter = refusal.headers?.['retry-after']
-  const there = existingIn(refusal)
-  const used = isUsedKey(refusal) && !isByAnother(refusal)
-  const repeated = isByAnother(refusal) ? there : undefined
-  const next = used ? 'change_request' : repeated ? afterStatus(repeated.existing.status) : stepOf(code)
+  const known = existingRecord(refusal)
+  const isOwnKey = isKeyConflict(refusal) && !isOthersKey(refusal)
+  const earlier = isOthersKey(refusal) ? known : undefined
+  const next = isOwnKey ? 'change_request' : earlier ? stepAfterStatus(earlier.existing.status) : stepOf(code)
   const ids = [...(fields?.map(({ path }) => path) ?? []), ...(field === undefined ? [] : [field])]
   const id = ids.find((path) => path.endsWith('_id') || path === 'id')
-  const hint = id === undefined ? (code === 'not_found' ? anyId : undefined) : (findIds[id] ?? anyId)
-  const again = next === 'wait' && !repeated ? 'Send the same call again, with the same idempotency_key.' : undefined
+  const hint = id === undefined ? (code === 'not_found' ? anyIdHint : undefined) : (idHints[id] ?? anyIdHint)
+  const retry = next === 'wait' && !earlier ? 'Send the same call again, with the same idempotency_key.' : undefined
   // The key or agent lacks the permission, whatever its person's role.
-  const lacking = required_permission === undefined ? undefined : '/agents'
-  const page = next === 'ask_a_person' || code === 'insufficient_funds' ? (lacking ?? adviceOf(code)?.page?.path) : undefined
+  const agentsPage = required_permission === undefined ? undefined : '/agents'
+  const page = next === 'ask_a_person' || code === 'insufficient_funds' ? (agentsPage ?? adviceOf(code)?.page?.path) : undefined
   return {
     status: 'refused',
     next,
     message: [
-      repeated ? `Already there: ${repeated.text}. No second one was made.` : /[.!?]$/.test(message) ? message : `${message}.`,
-      there && used && `It belongs to ${there.text}.`,
-      used && 'This call did nothing: send exactly the earlier arguments, or use a new idempotency_key for something else.',
+      earlier ? `Already there: ${earlier.text}. No second one was made.` : /[.!?]$/.test(message) ? message : `${message}.`,
+      known && isOwnKey && `It belongs to ${known.text}.`,
+      isOwnKey && 'This call did nothing: send exactly the earlier arguments, or use a new idempotency_key for something else.',
       hint,
-      again,
+      retry,
     ]
       .filter(Boolean)
       .join(' '),
-    ...(there && { existing: there.existing }),
+    ...(known && { existing: known.existing }),
     address: page && publicUrl + page,
     retry_after_seconds: retryAfter === undefined ? undefined : Number(retryAfter),
     refusal: { code, fields, existing_payment_id, required_permission },

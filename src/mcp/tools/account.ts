@@ -4,9 +4,9 @@ import { displayAmount } from '../../lib/money.ts'
 import { quoted } from '../../lib/text.ts'
 import { Credential as ApiCredential } from '../../modules/credentials/schema.ts'
 import { amountInput, withMinor, withOneAmount } from '../amount.ts'
-import { createRecord, defineTool, fieldsOf, guide, type Next, readRoute, reads, settledAfter, waitInput } from '../tool.ts'
+import { createRecord, defineTool, guide, type Next, pick, readHints, readRoute, waitForEnd, waitInput } from '../tool.ts'
 
-const Credential = fieldsOf(ApiCredential, 'account_id', 'workspace_id', 'permissions', 'headroom', 'expires_at').extend({
+const Credential = pick(ApiCredential, 'account_id', 'workspace_id', 'permissions', 'headroom', 'expires_at').extend({
   headroom: ApiCredential.shape.headroom.describe(
     'The amount left under the strictest limits; null means no limit. From approval_from_minor on, a person must approve.',
   ),
@@ -17,7 +17,7 @@ const whoami = defineTool({
   title: 'Get the credential',
   description: 'Returns what this credential may do and how much it can still pay today, this month and in total. Call it first.',
   operation: null,
-  hints: reads,
+  hints: readHints,
   input: z.strictObject({}),
   output: Credential.extend(guide),
   run: async (_input, caller) => {
@@ -42,7 +42,7 @@ const balance = defineTool({
   description:
     'Returns the available balance of this credential’s workspace, and the amount held for payments in progress. Other workspaces have their own balances.',
   operation: 'workspaces.current',
-  hints: reads,
+  hints: readHints,
   input: z.strictObject({}),
   output: z.object({
     workspace: Workspace.omit({ balance: true }),
@@ -78,7 +78,7 @@ const Topup = z.object({
 
 const GuidedTopup = Topup.extend(guide)
 
-const nextOf: Readonly<Record<string, readonly [Next, string]>> = {
+const topupSteps: Readonly<Record<string, readonly [Next, string]>> = {
   pending: ['wait', 'the owner of the phone enters the PIN there. Call get_topup with wait_seconds until it has ended.'],
   succeeded: ['done', 'the money is in the balance.'],
   failed: ['ask_a_person', 'it failed. Ask the owner of the phone before you send another prompt.'],
@@ -90,20 +90,20 @@ const nextOf: Readonly<Record<string, readonly [Next, string]>> = {
 
 const withGuide = (topup: z.output<typeof Topup>): z.output<typeof GuidedTopup> => {
   const { status, amount_minor, received_minor, currency, phone_number_mask: phone } = topup
-  const [next, sentence] = nextOf[status] ?? ['done' as const, status]
-  const sum = received_minor ?? amount_minor
+  const [next, sentence] = topupSteps[status] ?? ['done' as const, status]
+  const minor = received_minor ?? amount_minor
   const from = phone === null ? '' : ` from ${phone}`
-  return { ...topup, next, message: `${sum === null ? currency : displayAmount(BigInt(sum), currency)}${from}: ${sentence}` }
+  return { ...topup, next, message: `${minor === null ? currency : displayAmount(BigInt(minor), currency)}${from}: ${sentence}` }
 }
 
-const isOpen = ({ status }: z.output<typeof Topup>): boolean => nextOf[status]?.[0] === 'wait'
+const isOpen = ({ status }: z.output<typeof Topup>): boolean => topupSteps[status]?.[0] === 'wait'
 
 const requestTopup = defineTool({
   name: 'request_topup',
   title: 'Request a top-up',
   description: 'Sends an M-PESA prompt to a phone. The owner enters the PIN, and the money arrives in the workspace balance.',
   operation: 'topups.initiate',
-  hints: { ...reads, readOnlyHint: false, openWorldHint: true },
+  hints: { ...readHints, readOnlyHint: false, openWorldHint: true },
   input: withOneAmount(
     z.strictObject({
       idempotency_key: z.string().min(1).max(255).describe('One per intended top-up.'),
@@ -116,7 +116,7 @@ const requestTopup = defineTool({
   run: async ({ idempotency_key: idempotencyKey, wait_seconds, ...order }, caller) => {
     const request = { path: '/v1/topups/initiate', readAt: '/v1/topups', body: withMinor(order), idempotencyKey }
     const { first, again } = await createRecord(caller, Topup, request)
-    return withGuide(await settledAfter(caller, wait_seconds, { first, isOpen, again }))
+    return withGuide(await waitForEnd(caller, wait_seconds, { first, isOpen, again }))
   },
 })
 
@@ -125,19 +125,19 @@ const getTopup = defineTool({
   title: 'Get a top-up',
   description: 'Returns whether a top-up has arrived. With wait_seconds, waits for the end.',
   operation: 'topups.get',
-  hints: reads,
+  hints: readHints,
   input: z.strictObject({ topup_id: z.string(), ...waitInput }),
   output: GuidedTopup,
   run: async ({ topup_id, wait_seconds }, caller) => {
     const again = () => readRoute(caller, Topup, `/v1/topups/${encodeURIComponent(topup_id)}`)
-    return withGuide(await settledAfter(caller, wait_seconds, { first: await again(), isOpen, again }))
+    return withGuide(await waitForEnd(caller, wait_seconds, { first: await again(), isOpen, again }))
   },
 })
 
 export const topupTools = [requestTopup, getTopup]
 
-const Wire = z.object({ id: z.string(), type: z.string(), created_at: z.string(), data: z.unknown() })
-const About = z.object({ id: z.string().optional().catch(undefined), status: z.string().optional().catch(undefined) })
+const WireEvent = z.object({ id: z.string(), type: z.string(), created_at: z.string(), data: z.unknown() })
+const EventSubject = z.object({ id: z.string().optional().catch(undefined), status: z.string().optional().catch(undefined) })
 
 const Event = z.object({
   id: z.string(),
@@ -152,16 +152,16 @@ const listEvents = defineTool({
   title: 'List recent events',
   description: 'Lists recent events that this credential can read, newest first. With `after`, lists later events, oldest first.',
   operation: null,
-  hints: reads,
+  hints: readHints,
   input: z.strictObject({
     after: z.string().optional().describe('The ID of the last event that you received.'),
     limit: z.int().min(1).max(100).default(25),
   }),
   output: z.object({ ...guide, events: z.array(Event) }),
   run: async (query, caller) => {
-    const { data } = await readRoute(caller, z.object({ data: z.array(Wire) }), '/v1/notifications', query)
+    const { data } = await readRoute(caller, z.object({ data: z.array(WireEvent) }), '/v1/notifications', query)
     const events = data.map(({ data: about, ...event }) => {
-      const { id = null, status = null } = About.safeParse(about).data ?? {}
+      const { id = null, status = null } = EventSubject.safeParse(about).data ?? {}
       return { ...event, resource_id: id, status }
     })
     const message = 'Read a payment with get_payment, or ask again later with `after`: the id of the newest event here.'

@@ -7,15 +7,15 @@ import { Approval as ApiApproval, BatchSummary, PaymentSummary } from '../../mod
 import { chargedFee } from '../amount.ts'
 import { ApprovalLink, approvalLink } from '../outcome.ts'
 import { RegisteredName } from '../payee.ts'
-import { defineTool, fieldsOf, guide, nextCursor, pageInput, readPage, reads } from '../tool.ts'
+import { defineTool, guide, nextCursor, pageInput, pick, readHints, readPage } from '../tool.ts'
 
-const Decidable = fieldsOf(ApiApproval, 'status', 'required_approvals', 'approvals_given', 'expires_at')
+const Decidable = pick(ApiApproval, 'status', 'required_approvals', 'approvals_given', 'expires_at')
 
 /** Another version may have stored the decision with other fields. */
-const Wire = Decidable.extend({
+const WireApproval = Decidable.extend({
   id: z.string(),
-  payment: fieldsOf(PaymentSummary, 'id', 'amount_minor', 'fee_minor', 'currency', 'narrative', 'beneficiary').nullable(),
-  batch: fieldsOf(BatchSummary, 'id', 'total_minor', 'fees_minor', 'currency', 'name', 'items_count').nullable(),
+  payment: pick(PaymentSummary, 'id', 'amount_minor', 'fee_minor', 'currency', 'narrative', 'beneficiary').nullable(),
+  batch: pick(BatchSummary, 'id', 'total_minor', 'fees_minor', 'currency', 'name', 'items_count').nullable(),
   facts: ApiApproval.shape.facts,
   context: z.object({ payee: z.object({ verification: RegisteredName }).nullable() }).optional(),
 })
@@ -38,11 +38,11 @@ const list = defineTool({
   title: 'List approvals',
   description: 'Lists payments that wait for approval. Only people can decide, at `approval.url`; no tool can.',
   operation: 'approvals.list',
-  hints: reads,
+  hints: readHints,
   input: z.strictObject({ status: z.enum(approvalStatuses).default('pending'), ...pageInput }),
   output: z.object({ ...guide, approvals: z.array(Approval), next_cursor: nextCursor }),
   run: async (query, caller) => {
-    const { data, next_cursor } = await readPage(caller, Wire, '/v1/approvals', query)
+    const { data, next_cursor } = await readPage(caller, WireApproval, '/v1/approvals', query)
     const approvals = data.map(({ id, payment, batch, context, facts, ...approval }) => ({
       approval: approvalLink(caller, id),
       ...approval,
@@ -64,7 +64,7 @@ const list = defineTool({
 
 export const approvalTools = [list]
 
-const WireMandate = fieldsOf(
+const WireMandate = pick(
   ApiMandate,
   ...(['id', 'status', 'description', 'max_total_minor', 'max_per_payment_minor', 'max_payments'] as const),
   ...(['spent_minor', 'payments_made', 'beneficiary_ids', 'payment_types', 'expires_at'] as const),
@@ -81,7 +81,7 @@ const listMandates = defineTool({
   title: 'List mandates',
   description: 'Lists mandates, by which a wallet approved payments in advance, with the amounts left. Send one as mandate_id.',
   operation: 'mandates.list',
-  hints: reads,
+  hints: readHints,
   input: z.strictObject({ status: z.enum(mandateStatuses).default('active'), ...pageInput }),
   output: z.object({ ...guide, mandates: z.array(Mandate), next_cursor: nextCursor }),
   run: async (query, caller) => {

@@ -5,22 +5,22 @@ import { chunksOf } from '../../lib/lists.ts'
 import { displayAmount } from '../../lib/money.ts'
 import { quoted } from '../../lib/text.ts'
 import { PaymentBatch as ApiBatch } from '../../modules/payments/batch/schema.ts'
-import { amountInput, amountName, chargedFee, feeText, otherAmountIn, withMinor, withOneAmount } from '../amount.ts'
-import { ApprovalLink, openApproval } from '../outcome.ts'
-import { type CardPayee, type Doubt, namesakeText, type Order, payeeAddress, readNamesake, readPayees } from '../payee.ts'
+import { amountInput, chargedFee, conflictingAmount, feeText, sentAmountField, withMinor, withOneAmount } from '../amount.ts'
+import { ApprovalLink, openApprovalLink } from '../outcome.ts'
+import { type CardPayee, type Mistake, namesakeText, type Order, payeeAddress, readNamesake, readPayees } from '../payee.ts'
 import {
   type Arguments,
   type Caller,
   createRecord,
   defineTool,
   guide,
-  isUsed,
+  isKeyUsed,
+  readHints,
   readRoute,
-  reads,
   refusalFields,
   refusedAnswer,
-  settledAfter,
   statusText,
+  waitForEnd,
   waitInput,
 } from '../tool.ts'
 
@@ -51,7 +51,7 @@ type BatchOutcome = z.output<typeof BatchOutcome>
 const PaymentBatch = ApiBatch.omit({ again_of: true }).extend({ fees_minor: z.string().default('0') })
 type PaymentBatch = z.output<typeof PaymentBatch>
 
-const steps: Readonly<Record<PaymentBatch['status'], readonly [BatchOutcome['next'], string]>> = {
+const batchSteps: Readonly<Record<PaymentBatch['status'], readonly [BatchOutcome['next'], string]>> = {
   scheduled: ['wait', 'It is evaluated and sent at its scheduled time. Call get_payment_batch after that time.'],
   pending_approval: ['ask_a_person', 'A person must approve the whole batch at approval.url. Then call get_payment_batch.'],
   processing: ['wait', 'Its payments are sent one by one. Call get_payment_batch with wait_seconds.'],
@@ -62,8 +62,8 @@ const steps: Readonly<Record<PaymentBatch['status'], readonly [BatchOutcome['nex
   cancelled: ['stop', 'It was cancelled, and the money is back.'],
 }
 
-const outcomeOf = (caller: Caller, batch: PaymentBatch): BatchOutcome => {
-  const [next, message] = steps[batch.status]
+const batchOutcome = (caller: Caller, batch: PaymentBatch): BatchOutcome => {
+  const [next, message] = batchSteps[batch.status]
   const { items_count: count } = batch
   const fees = feeText(batch.fees_minor, batch.currency, 'Fees')
   const named = batch.name === null ? '' : ` (${quoted(batch.name)})`
@@ -77,24 +77,24 @@ const outcomeOf = (caller: Caller, batch: PaymentBatch): BatchOutcome => {
     fees_minor: chargedFee(batch.fees_minor),
     currency: batch.currency,
     counts: batch.counts,
-    approval: openApproval(caller, batch),
+    approval: openApprovalLink(caller, batch),
   }
 }
 
 /** Only a person may confirm duplicates: a model would confirm them on its own and pay a batch twice. */
-const sentByPrograms = / If (?:a second payment is|both are) meant, send "duplicates_intended": true\./
+const duplicatesHint = / If (?:a second payment is|both are) meant, send "duplicates_intended": true\./
 
 const readBatch = (caller: Caller, id: string): Promise<PaymentBatch> =>
   readRoute(caller, PaymentBatch, `/v1/payment-batches/${encodeURIComponent(id)}`)
 
-const isOpen = ({ status }: PaymentBatch): boolean => ['wait', 'ask_a_person'].includes(steps[status][0])
+const isOpen = ({ status }: PaymentBatch): boolean => ['wait', 'ask_a_person'].includes(batchSteps[status][0])
 
-const alreadyMade = (caller: Caller, batch: PaymentBatch) => {
-  const { next, message, approval } = outcomeOf(caller, batch)
-  const [was] = message.split(':')
+const existingBatchOutcome = (caller: Caller, batch: PaymentBatch) => {
+  const { next, message, approval } = batchOutcome(caller, batch)
+  const [title] = message.split(':')
   return {
     next,
-    message: `Already created: ${batch.id}, ${was}, ${statusText(batch)}. No second batch was created. ${steps[batch.status][1]}`,
+    message: `Already created: ${batch.id}, ${title}, ${statusText(batch)}. No second batch was created. ${batchSteps[batch.status][1]}`,
     existing: { batch_id: batch.id, status: batch.status, receipt: null },
     approval,
   }
@@ -109,9 +109,9 @@ const repeatedBatch = async (
   { faults, more }: { faults: readonly z.output<typeof Fault>[]; more: number },
 ): Promise<PaymentBatch | undefined> => {
   const [first] = faults
-  const wholly =
+  const repeatsAll =
     faults.every(({ existing }) => existing) && new Set(faults.map(({ index }) => index)).size + more === orders.length
-  if (!first?.existing || !wholly) return undefined
+  if (!first?.existing || !repeatsAll) return undefined
   const Item = z.object({ batch_id: z.string().nullable() })
   const { batch_id } = await readRoute(caller, Item, `/v1/payments/${first.existing.payment_id}`)
   const batch = batch_id === null ? undefined : await readBatch(caller, batch_id)
@@ -122,28 +122,28 @@ const repeatedBatch = async (
 const refusedBatch = async (refusal: Refusal, { items }: Arguments, caller: Caller): Promise<BatchOutcome> => {
   const { data: faults } = z.array(Fault).safeParse(refusal.details?.items)
   const orders: Orders = Array.isArray(items) ? items : []
-  const said = faults?.map(({ message, fix, param, ...fault }) => ({
+  const faultsForModel = faults?.map(({ message, fix, param, ...fault }) => ({
     ...fault,
-    ...(param !== undefined && { param: param === 'amount_minor' ? amountName(orders[fault.index]) : param }),
-    message: message.replace(sentByPrograms, ''),
-    fix: fix?.replace(sentByPrograms, ''),
+    ...(param !== undefined && { param: param === 'amount_minor' ? sentAmountField(orders[fault.index]) : param }),
+    message: message.replace(duplicatesHint, ''),
+    fix: fix?.replace(duplicatesHint, ''),
   }))
   const refused = refusedAnswer(caller, refusal)
-  const made = faults && (await repeatedBatch(caller, orders, { faults, more: Number(refusal.details?.more ?? 0) }))
-  if (made) return { batch_id: null, ...refused, ...alreadyMade(caller, made) }
+  const repeated = faults && (await repeatedBatch(caller, orders, { faults, more: Number(refusal.details?.more ?? 0) }))
+  if (repeated) return { batch_id: null, ...refused, ...existingBatchOutcome(caller, repeated) }
   const answer = {
     batch_id: null,
     ...refused,
     message: refused.message.replace('details.items names', '`faults` names'),
-    ...(said && { faults: said }),
+    ...(faultsForModel && { faults: faultsForModel }),
   }
-  if (!faults?.some(({ message }) => sentByPrograms.test(message))) return answer
+  if (!faults?.some(({ message }) => duplicatesHint.test(message))) return answer
   const address = `${caller.publicUrl}/payments/batches/new`
   const message = `Nothing was created: \`faults\` names what looks like a payment that was made, or like another item. Leave these items out, or show them to the person, who can pay them again at ${address}`
   return { ...answer, next: 'ask_a_person', message, address }
 }
 
-const doubtful = (code: Doubt['code'], faults: z.output<typeof Fault>[], message: string) => ({
+const mistakeAnswer = (code: Mistake['code'], faults: z.output<typeof Fault>[], message: string) => ({
   status: 'refused' as const,
   batch_id: null,
   next: 'ask_a_person' as const,
@@ -152,7 +152,7 @@ const doubtful = (code: Doubt['code'], faults: z.output<typeof Fault>[], message
   refusal: { code },
 })
 
-const lookedUpAtOnce = 8
+const lookupsAtOnce = 8
 
 /** The items to beneficiaries whose name another number has, spelled alike: a search for other spellings takes too long for many. */
 const itemsWithNamesakes = async (caller: Caller, items: readonly Order[]): Promise<z.output<typeof Fault>[]> => {
@@ -161,7 +161,7 @@ const itemsWithNamesakes = async (caller: Caller, items: readonly Order[]): Prom
     items.map(({ beneficiary_id }) => beneficiary_id),
   )
   const namesakes = new Map<string, CardPayee>()
-  for (const chunk of chunksOf([...payees], lookedUpAtOnce)) {
+  for (const chunk of chunksOf([...payees], lookupsAtOnce)) {
     caller.signal.throwIfAborted()
     await Promise.all(
       chunk.map(async ([id, payee]) => {
@@ -184,7 +184,7 @@ const create = defineTool({
   description:
     'Pays many beneficiaries with one approval: all items are created, or none. Limits count item by item. Money leaves the account. Follow `next`. ask_a_person: a person must approve at approval.url. change_request: correct the items in `faults`.',
   operation: 'payment_batches.create',
-  hints: { ...reads, readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+  hints: { ...readHints, readOnlyHint: false, destructiveHint: true, openWorldHint: true },
   input: z.strictObject({
     idempotency_key: z.string().min(1).max(255).describe('One per intended batch. Repeating it is safe and pays once.'),
     name: z.string().max(120).optional().describe('The purpose, which the approver reads.'),
@@ -209,28 +209,28 @@ const create = defineTool({
   run: async ({ idempotency_key: idempotencyKey, items, wait_seconds, ...rest }, caller) => {
     const body = { ...rest, items: items.map(withMinor) }
     const slips = body.items.flatMap(({ narrative, amount_minor }, index) => {
-      const other = otherAmountIn(narrative, amount_minor, caller.currency)
-      return other?.isSlip ? [{ index, param: 'amount', message: other.sentence }] : []
+      const other = conflictingAmount(narrative, amount_minor, caller.currency)
+      return other?.isHundredfold ? [{ index, param: 'amount', message: other.sentence }] : []
     })
     const [slip] = slips
     if (slip)
-      return doubtful(
+      return mistakeAnswer(
         'amount_differs',
         slips,
         `${slip.message}, a hundred times more or less. Ask the person which one is meant.`,
       )
     // A used key returns its batch again, even if there are later doubts.
-    const alike = (await isUsed(caller, '/v1/payment-batches', idempotencyKey))
+    const alike = (await isKeyUsed(caller, '/v1/payment-batches', idempotencyKey))
       ? []
       : await itemsWithNamesakes(caller, body.items)
     if (alike.length > 0)
-      return doubtful(
+      return mistakeAnswer(
         'payees_alike',
         alike,
         '`faults` names beneficiaries of the same name. Ask the person to rename one of each.',
       )
     const { first, again } = await createRecord(caller, PaymentBatch, { path: '/v1/payment-batches', body, idempotencyKey })
-    return outcomeOf(caller, await settledAfter(caller, wait_seconds, { first, isOpen, again }))
+    return batchOutcome(caller, await waitForEnd(caller, wait_seconds, { first, isOpen, again }))
   },
   refused: refusedBatch,
 })
@@ -240,12 +240,12 @@ const get = defineTool({
   title: 'Get a payment batch',
   description: 'Returns the status of a batch and its payments, and the next step. With wait_seconds, waits for the end.',
   operation: 'payment_batches.get',
-  hints: reads,
+  hints: readHints,
   input: z.strictObject({ batch_id: z.string(), ...waitInput }),
   output: BatchOutcome,
   run: async ({ batch_id, wait_seconds }, caller) => {
     const again = () => readBatch(caller, batch_id)
-    return outcomeOf(caller, await settledAfter(caller, wait_seconds, { first: await again(), isOpen, again }))
+    return batchOutcome(caller, await waitForEnd(caller, wait_seconds, { first: await again(), isOpen, again }))
   },
 })
 

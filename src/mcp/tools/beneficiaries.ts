@@ -4,20 +4,22 @@ import { railNames } from '../../lib/rail-names.ts'
 import { quoted } from '../../lib/text.ts'
 import { Beneficiary as ApiBeneficiary, CreateBeneficiary } from '../../modules/beneficiaries/schema.ts'
 import { payeeAddress, payeeText, RegisteredName, readSameNumber } from '../payee.ts'
-import { createRecord, defineTool, fieldsOf, guide, type Next, nextCursor, pageInput, readPage, reads } from '../tool.ts'
+import { createRecord, defineTool, guide, type Next, nextCursor, pageInput, pick, readHints, readPage } from '../tool.ts'
 
-const Beneficiary = fieldsOf(
+const Beneficiary = pick(
   ApiBeneficiary,
   ...(['id', 'type', 'display_name', 'legal_name', 'payment_rail', 'destination_mask'] as const),
   ...(['account_reference_required', 'confirmation', 'status', 'verification'] as const),
 ).extend({ confirmation: z.string().describe('`proposed`: not confirmed by a person yet.'), verification: RegisteredName })
 
-const Linked = Beneficiary.extend({ address: z.string().describe('The page where a person can rename or confirm it.') })
+const LinkedBeneficiary = Beneficiary.extend({
+  address: z.string().describe('The page where a person can rename or confirm it.'),
+})
 
 const WireCreated = Beneficiary.extend({ warnings: z.array(z.object({ message: z.string() })).default([]) })
 
 /** `isWhole`: whether `count` is the number of all matches, rather than of this page. */
-const found = (count: number, name: string | undefined, { isOnePayee, isWhole }: { isOnePayee: boolean; isWhole: boolean }) => {
+const advice = (count: number, name: string | undefined, { isOnePayee, isWhole }: { isOnePayee: boolean; isWhole: boolean }) => {
   if (count === 0 && isWhole)
     return {
       next: 'ask_a_person' as const,
@@ -40,18 +42,18 @@ const list = defineTool({
   title: 'List or find beneficiaries',
   description: 'Lists beneficiaries. With `name`, only those whose name contains it. Destinations are masked; pay by ID.',
   operation: 'beneficiaries.list',
-  hints: reads,
+  hints: readHints,
   input: z.strictObject({ name: z.string().max(100).trim().min(1).optional(), ...pageInput }),
-  output: z.object({ ...guide, beneficiaries: z.array(Linked), next_cursor: nextCursor }),
+  output: z.object({ ...guide, beneficiaries: z.array(LinkedBeneficiary), next_cursor: nextCursor }),
   run: async ({ name, ...query }, caller) => {
     const page = await readPage(caller, Beneficiary, '/v1/beneficiaries', { ...query, q: name })
     const beneficiaries = page.data.map((payee) => ({ ...payee, address: payeeAddress(caller, payee.id) }))
     const [first, ...others] = page.data
     const isWhole = page.next_cursor === null && query.cursor === undefined
-    const isAsked = name !== undefined && first && others.length > 0 && isWhole
-    const same = isAsked ? await readSameNumber(caller, first.id) : new Set<string>()
-    const isOnePayee = page.data.length > 0 && page.data.every(({ id }) => same.has(id))
-    return { ...found(beneficiaries.length, name, { isOnePayee, isWhole }), beneficiaries, next_cursor: page.next_cursor }
+    const mayBeOnePayee = name !== undefined && first && others.length > 0 && isWhole
+    const idsAtSameNumber = mayBeOnePayee ? await readSameNumber(caller, first.id) : new Set<string>()
+    const isOnePayee = page.data.length > 0 && page.data.every(({ id }) => idsAtSameNumber.has(id))
+    return { ...advice(beneficiaries.length, name, { isOnePayee, isWhole }), beneficiaries, next_cursor: page.next_cursor }
   },
 })
 
@@ -67,7 +69,7 @@ const propose = defineTool({
   description:
     'Adds a beneficiary. Nothing is paid. The first payment to a beneficiary that an agent added needs approval, unless a person confirms it at `address`.',
   operation: 'beneficiaries.create',
-  hints: { ...reads, readOnlyHint: false },
+  hints: { ...readHints, readOnlyHint: false },
   input: z.strictObject({
     idempotency_key: z.string().min(1).max(255).describe('One per intended beneficiary.'),
     type: z.string().default('individual').describe('The type, such as individual or supplier.'),
@@ -77,7 +79,7 @@ const propose = defineTool({
     bank_code: z.string().optional().describe(`For bank accounts: ${bankCodes}.`),
     account_reference: z.string().optional().describe('The account at the paybill.'),
   }),
-  output: Linked.extend(guide),
+  output: LinkedBeneficiary.extend(guide),
   run: async ({ idempotency_key: idempotencyKey, ...body }, caller) => {
     const request = { path: '/v1/beneficiaries', body, idempotencyKey }
     const { made, first } = await createRecord(caller, WireCreated, request)

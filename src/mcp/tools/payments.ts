@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { paymentStatuses } from '../../db/transitions.ts'
 import { Payment } from '../../modules/payments/schema.ts'
-import { amountInput, chargedFee, feeText, otherAmountIn, withMinor, withOneAmount, wordsAsSent } from '../amount.ts'
+import { amountInput, chargedFee, conflictingAmount, feeText, inSentWords, withMinor, withOneAmount } from '../amount.ts'
 import {
   ApprovalLink,
   afterDenial,
   isUnderWay,
   limitAddress,
-  openApproval,
-  outcomeOf,
+  openApprovalLink,
   PaymentOutcome,
+  paymentOutcome,
   ToolDecision,
   toToolDecision,
   WireDecision,
@@ -17,35 +17,35 @@ import {
 } from '../outcome.ts'
 import {
   CardPayee,
-  doubtOf,
-  headline,
+  findMistake,
   otherNameText,
   payeeText,
+  paymentTitle,
   RegisteredName,
   readPayee,
   readPayees,
   WirePayee,
 } from '../payee.ts'
-import { alreadyMade, askedFor, doubtfulOutcome, refusedOutcome, twinOf } from '../refused.ts'
+import { existingOutcome, findEarlier, mistakeOutcome, orderTitle, refusedOutcome } from '../refused.ts'
 import {
-  answered,
   type Caller,
   createRecord,
   defineTool,
-  fieldsOf,
   guide,
-  isUsed,
+  isKeyUsed,
   nextCursor,
   pageInput,
+  parseAnswer,
+  pick,
+  readHints,
   readPage,
   readRoute,
-  reads,
   refusalFields,
-  settledAfter,
+  waitForEnd,
   waitInput,
 } from '../tool.ts'
 
-const sentenceOf = ({ outcome, required_approvals }: ToolDecision, explanation: string, at: string | undefined): string => {
+const simulationText = ({ outcome, required_approvals }: ToolDecision, explanation: string, at: string | undefined): string => {
   if (outcome === 'allow')
     return at === undefined
       ? 'it would be paid now. Call create_payment.'
@@ -69,7 +69,7 @@ const orderInput = {
 const ExecuteAt = z.string().optional().describe('When to send it: RFC 3339 with a zone. Defaults to now.')
 const Narrative = z.string().max(140).optional().describe('The purpose, which the approver reads.')
 
-const read = (caller: Caller, id: string): Promise<WirePayment> =>
+const readPayment = (caller: Caller, id: string): Promise<WirePayment> =>
   readRoute(caller, WirePayment, `/v1/payments/${encodeURIComponent(id)}`)
 
 const WireSimulation = WireDecision.extend({ fee_minor: z.string().default('0') })
@@ -80,7 +80,7 @@ const simulate = defineTool({
   description:
     'Returns whether a payment would be allowed now, need an approval, or be denied, and why. Moves no money. Use it before create_payment.',
   operation: 'policies.simulate',
-  hints: reads,
+  hints: readHints,
   input: withOneAmount(z.strictObject({ ...orderInput, narrative: Narrative, execute_at: ExecuteAt, ...waitInput })),
   // `done`: nothing was paid, and create_payment would accept the same order.
   output: ToolDecision.extend({
@@ -94,28 +94,28 @@ const simulate = defineTool({
     const order = withMinor(input)
     const body = { ...order, on_duplicate: 'confirm' }
     const decide = async () =>
-      answered(WireSimulation, await caller.call({ method: 'POST', path: '/v1/spending-policies/simulate', body }))
-    const answer = await settledAfter(caller, wait_seconds, {
+      parseAnswer(WireSimulation, await caller.call({ method: 'POST', path: '/v1/spending-policies/simulate', body }))
+    const answer = await waitForEnd(caller, wait_seconds, {
       first: await decide(),
       isOpen: (one) => one.outcome === 'deny' && afterDenial(one) === 'wait',
       again: decide,
     })
     const decision = toToolDecision(answer)
-    const twin = answer.outcome === 'deny' ? await twinOf(caller, answer) : undefined
+    const duplicated = answer.outcome === 'deny' ? await findEarlier(caller, answer) : undefined
     const payee = await readPayee(caller, order.beneficiary_id)
-    const doubt = await doubtOf(caller, order, payee)
-    const other = otherAmountIn(order.narrative, order.amount_minor, caller.currency)
+    const mistake = await findMistake(caller, order, payee)
+    const other = conflictingAmount(order.narrative, order.amount_minor, caller.currency)
     const denied = decision.outcome === 'deny'
-    const address = doubt?.address ?? (denied ? limitAddress(caller, answer) : undefined)
-    if (twin) {
-      const { message, ...made } = await alreadyMade(caller, twin)
+    const address = mistake?.address ?? (denied ? limitAddress(caller, answer) : undefined)
+    if (duplicated) {
+      const { message, ...made } = await existingOutcome(caller, duplicated)
       return { ...decision, payee, ...made, message: `${message} create_payment would not create one either.` }
     }
-    const explanation = wordsAsSent(answer.explanation, input)
-    const sentences = doubt
-      ? [`create_payment would not send it. ${doubt.message}`, denied && `It would also be refused: ${explanation}`]
+    const explanation = inSentWords(answer.explanation, input)
+    const sentences = mistake
+      ? [`create_payment would not send it. ${mistake.message}`, denied && `It would also be refused: ${explanation}`]
       : [
-          sentenceOf(decision, explanation, order.execute_at),
+          simulationText(decision, explanation, order.execute_at),
           feeText(answer.fee_minor, caller.currency),
           other && `${other.sentence}: tell the person.`,
         ]
@@ -123,8 +123,8 @@ const simulate = defineTool({
     return {
       ...decision,
       fee_minor: chargedFee(answer.fee_minor),
-      next: doubt ? 'ask_a_person' : denied ? afterDenial(answer) : 'done',
-      message: [`${askedFor(order, payee, caller.currency)}: ${sentence}`, otherNameText(payee)].filter(Boolean).join(' '),
+      next: mistake ? 'ask_a_person' : denied ? afterDenial(answer) : 'done',
+      message: [`${orderTitle(order, payee, caller.currency)}: ${sentence}`, otherNameText(payee)].filter(Boolean).join(' '),
       payee,
       address,
     }
@@ -137,7 +137,7 @@ const create = defineTool({
   description:
     'Pays a beneficiary: money leaves the account. Follow `next`. ask_a_person: show approval.url or address. change_request: correct what message names. stop: do not try another way.',
   operation: 'payments.create',
-  hints: { ...reads, readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+  hints: { ...readHints, readOnlyHint: false, destructiveHint: true, openWorldHint: true },
   input: withOneAmount(
     z.strictObject({
       idempotency_key: Key,
@@ -160,14 +160,14 @@ const create = defineTool({
   run: async ({ idempotency_key: idempotencyKey, wait_seconds, ...input }, caller) => {
     const body = withMinor(input)
     const payee = await readPayee(caller, body.beneficiary_id)
-    const doubt = await doubtOf(caller, body, payee)
+    const mistake = await findMistake(caller, body, payee)
     // A used key returns its payment again, even if there are later doubts.
-    if (doubt && !(await isUsed(caller, '/v1/payments', idempotencyKey))) return doubtfulOutcome(caller, body, payee, doubt)
+    if (mistake && !(await isKeyUsed(caller, '/v1/payments', idempotencyKey))) return mistakeOutcome(caller, body, payee, mistake)
     // A model repeats calls, naming the earlier payment itself, so an intended second payment requires a person's approval.
     const on_duplicate = body.duplicate_of === undefined ? 'confirm' : 'require_approval'
     const request = { path: '/v1/payments', body: { ...body, on_duplicate }, idempotencyKey }
     const { first, again } = await createRecord(caller, WirePayment, request)
-    return outcomeOf(caller, await settledAfter(caller, wait_seconds, { first, isOpen: isUnderWay, again }))
+    return paymentOutcome(caller, await waitForEnd(caller, wait_seconds, { first, isOpen: isUnderWay, again }))
   },
   refused: refusedOutcome,
 })
@@ -178,16 +178,16 @@ const get = defineTool({
   description:
     'Returns the status of a payment and the next step. With wait_seconds, waits for the end: call it again while `next` is wait or ask_a_person.',
   operation: 'payments.get',
-  hints: reads,
+  hints: readHints,
   input: z.strictObject({ payment_id: z.string(), ...waitInput }),
   output: PaymentOutcome,
   run: async ({ payment_id, wait_seconds }, caller) => {
-    const again = () => read(caller, payment_id)
-    return outcomeOf(caller, await settledAfter(caller, wait_seconds, { first: await again(), isOpen: isUnderWay, again }))
+    const again = () => readPayment(caller, payment_id)
+    return paymentOutcome(caller, await waitForEnd(caller, wait_seconds, { first: await again(), isOpen: isUnderWay, again }))
   },
 })
 
-const Listed = fieldsOf(
+const Listed = pick(
   Payment,
   ...(['id', 'status', 'amount_minor', 'currency', 'beneficiary_id', 'beneficiary', 'purpose_code'] as const),
   ...(['account_reference', 'narrative', 'approval_id', 'provider_receipt', 'failure_code', 'created_at'] as const),
@@ -198,7 +198,7 @@ const list = defineTool({
   title: 'List payments',
   description: 'Lists payments of the workspace, newest first. Use it to check whether something was already paid.',
   operation: 'payments.list',
-  hints: reads,
+  hints: readHints,
   input: z.strictObject({
     status: z.enum(paymentStatuses).optional(),
     batch_id: z.string().optional(),
@@ -227,9 +227,9 @@ const list = defineTool({
       page.data.map(({ beneficiary_id }) => beneficiary_id),
     )
     const payments = page.data.map(({ approval_id, ...payment }) => ({
-      summary: headline(payment.amount_minor, payment.currency, payeeText(payment.beneficiary)),
+      summary: paymentTitle(payment.amount_minor, payment.currency, payeeText(payment.beneficiary)),
       ...payment,
-      approval: openApproval(caller, { ...payment, approval_id }),
+      approval: openApprovalLink(caller, { ...payment, approval_id }),
       payee_verification: payees.get(payment.beneficiary_id)?.verification,
     }))
     const message = 'Check a payment with get_payment before you conclude whether it was paid.'
@@ -242,12 +242,12 @@ const cancel = defineTool({
   title: 'Cancel a payment',
   description: 'Cancels a payment that is scheduled or waits for approval. A payment that was sent cannot be cancelled.',
   operation: 'payments.cancel',
-  hints: { ...reads, readOnlyHint: false, destructiveHint: true },
+  hints: { ...readHints, readOnlyHint: false, destructiveHint: true },
   input: z.strictObject({ payment_id: z.string() }),
   output: PaymentOutcome,
   run: async ({ payment_id }, caller) => {
     const path = `/v1/payments/${encodeURIComponent(payment_id)}/cancel`
-    return outcomeOf(caller, answered(WirePayment, await caller.call({ method: 'POST', path })))
+    return paymentOutcome(caller, parseAnswer(WirePayment, await caller.call({ method: 'POST', path })))
   },
 })
 
