@@ -78,15 +78,12 @@ export const findInPages = async <Row extends { id: Uuid }>(
 }
 
 /** Reads row and log in one query, because the service could change them between two queries. */
-const pageSql = (
-  table: string,
-  { furtherSubjectsSql, extraFieldsSql = 'null::jsonb', changedAtColumn }: AuditedTable,
-): string => `
-  select t.*, ${extraFieldsSql} as extra, (
+const pageSql = (table: string, audited: AuditedTable): string => `
+  select t.*, ${audited.extraFieldsSql ?? 'null::jsonb'} as extra, (
       select json_agg(json_build_object('action', a.action, 'at', a.at, 'workspaceId', a.workspace_id, 'accountId', a.account_id, 'after', a.after)
         order by a.transaction, a.id)
-      from audit_log a where ${furtherSubjectsSql ? `a.subject_id = any(t.id || ${furtherSubjectsSql})` : 'a.subject_id = t.id'}) as log
-  from ${table} t where t.id > $1${changedAtColumn ? ` and t.${changedAtColumn} >= $since` : ''}`
+      from audit_log a where ${audited.furtherSubjectsSql ? `a.subject_id = any(t.id || ${audited.furtherSubjectsSql})` : 'a.subject_id = t.id'}) as log
+  from ${table} t where t.id > $1${audited.changedAtColumn ? ` and t.${audited.changedAtColumn} >= $since` : ''}`
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
 
@@ -165,11 +162,8 @@ const creationFields = ({ creatorColumn }: AuditedTable, { at, workspaceId, acco
 const loggedState = (audited: AuditedTable, row: LoggedRow): Fields => {
   const log = row.log ?? []
   const creation = log.find(({ action }) => audited.creationActions?.includes(action))
-  const state: Record<string, unknown> = {
-    ...audited.initialFields?.(row),
-    ...(creation && creationFields(audited, creation)),
-    gone: false,
-  }
+  const initial = audited.initialFields?.(row)
+  const state: Record<string, unknown> = { ...initial, ...(creation && creationFields(audited, creation)), gone: false }
   for (const entry of log)
     Object.assign(state, impliedBy(entry), audited.columnsOf?.(entry.after ?? {}, entry.action) ?? entry.after)
   return state

@@ -11,6 +11,10 @@ const notRevoked = () => ({ revoked: false })
 
 const noControls: Fields = Object.fromEntries(Object.keys(SpendingControls.shape).map((name) => [name, null]))
 
+/** Fields of the log whose columns have other names. */
+const renamed = (after: Fields, columns: Readonly<Record<string, string>>): Fields =>
+  Object.fromEntries(Object.entries(columns).flatMap(([name, column]) => (name in after ? [[column, after[name]]] : [])))
+
 /** The fields, if the log has the value that implies them. */
 const ifLogged = (value: unknown, fields: Fields): Fields => (value === undefined ? {} : fields)
 
@@ -58,9 +62,8 @@ const snapshotFields = ({ snapshot }: Fields): Fields => {
   const { account_id, grant_id } = asFields(response.initiated_by)
   return {
     ...Object.fromEntries(Object.entries(response).filter(([name]) => !changingFields.includes(name))),
-    ...ifLogged(response.payment_rail, { rail: response.payment_rail }),
+    ...renamed(response, { payment_rail: 'rail', phone_number_mask: 'phone_mask' }),
     ...ifLogged(response.initiated_by, { initiator_account_id: account_id, grant_id }),
-    ...ifLogged(response.phone_number_mask, { phone_mask: response.phone_number_mask }),
     // A fee of zero is stored as null.
     ...Object.fromEntries(['fee_minor', 'fees_minor'].flatMap((name) => (response[name] === '0' ? [[name, null]] : []))),
     provider_receipt: null,
@@ -87,7 +90,7 @@ export const auditedTables: Readonly<Record<string, AuditedTable>> = {
   identities: {
     creationActions: ['identity.link'],
     creatorColumn: 'account_id',
-    columnsOf: (after) => ({ ...after, ...ifLogged(after.linked_by, { linked_by_grant_id: after.linked_by }) }),
+    columnsOf: (after) => ({ ...after, ...renamed(after, { linked_by: 'linked_by_grant_id' }) }),
   },
   passkeys: { creationActions: ['passkey.add'], creatorColumn: 'account_id' },
   sessions: {
@@ -122,10 +125,7 @@ export const auditedTables: Readonly<Record<string, AuditedTable>> = {
     }),
   },
   oauth_clients: {
-    columnsOf: (after) => ({
-      ...after,
-      ...ifLogged(after.token_endpoint_auth_method, { auth_method: after.token_endpoint_auth_method }),
-    }),
+    columnsOf: (after) => ({ ...after, ...renamed(after, { token_endpoint_auth_method: 'auth_method' }) }),
   },
   workspaces: {
     initialFields: () => ({ kind: 'personal', frozen: false, suspended: false }),
@@ -140,18 +140,14 @@ export const auditedTables: Readonly<Record<string, AuditedTable>> = {
     creatorColumn: 'invited_by',
     secretHashColumn: 'token_hash',
     initialFields: () => ({ ...notRevoked(), accepted: false, email: null, wallet_address: null }),
-    columnsOf: (after) => ({ ...after, ...ifLogged(after.wallet, { wallet_address: after.wallet }) }),
+    columnsOf: (after) => ({ ...after, ...renamed(after, { wallet: 'wallet_address' }) }),
   },
   members: {
     furtherSubjectsSql:
       'array(select i.id from invitations i where i.accepted_by = t.account_id and i.workspace_id = t.workspace_id)',
     extraFieldsSql: `jsonb_build_object('owns', exists (select from workspaces w where w.id = t.workspace_id and w.owning_account_id = t.account_id))`,
     initialFields: ({ owns }) => ({ status: 'active', role: owns === true ? 'owner' : 'none' }),
-    columnsOf: ({ role, status, account }) => ({
-      ...ifLogged(role, { role }),
-      ...ifLogged(status, { status }),
-      ...ifLogged(account, { account_id: account }),
-    }),
+    columnsOf: (after) => renamed(after, { role: 'role', status: 'status', account: 'account_id' }),
   },
   spending_policies: {
     creationActions: ['policy.created'],
@@ -230,7 +226,7 @@ export const auditedTables: Readonly<Record<string, AuditedTable>> = {
     creationActions: ['payment_batch.create'],
     changedAtColumn: 'updated_at',
     initialFields: snapshotFields,
-    columnsOf: (after) => ({ ...after, ...ifLogged(after.items, { items_count: after.items }) }),
+    columnsOf: (after) => ({ ...after, ...renamed(after, { items: 'items_count' }) }),
   },
   payments: {
     creationActions: ['payment.create'],
@@ -250,8 +246,6 @@ export const auditedTables: Readonly<Record<string, AuditedTable>> = {
     initialFields: snapshotFields,
     // A further deposit to the top-up changes none of its fields.
     columnsOf: (after, action) =>
-      action === 'topup.deposit'
-        ? {}
-        : { ...after, ...ifLogged(after.phone_number_mask, { phone_mask: after.phone_number_mask }) },
+      action === 'topup.deposit' ? {} : { ...after, ...renamed(after, { phone_number_mask: 'phone_mask' }) },
   },
 }

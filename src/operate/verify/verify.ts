@@ -157,7 +157,7 @@ export const saveCheckPoint = (
     if (summary.broken === 0) await save(since === null ? 'whole' : 'recent', summary)
   })
 
-export type Unfinished = ResumePoint & { now: Date }
+type Unfinished = ResumePoint & { now: Date }
 
 /** An interrupted full check, if it had the same promises. It continues with its original start time. */
 export const findUnfinished = async (db: Db): Promise<Unfinished | undefined> => {
