@@ -14,7 +14,7 @@ import { parseKeyRing } from '../../src/lib/key-ring.ts'
 import { registerDeposits } from '../../src/modules/deposits/registration.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { readCommand } from '../../src/operate/admin/commands.ts'
-import { foundOtherwise } from '../../src/operate/admin/persons.ts'
+import { accountConditions } from '../../src/operate/admin/persons.ts'
 import { findPgbouncer, startPgbouncer } from '../db/between.ts'
 import type { Json } from '../harness/client.ts'
 import { waitingForLock } from '../harness/lock-waits.ts'
@@ -404,7 +404,7 @@ describe('what is stored about a person', () => {
          and c.column_name in ('account_id', 'owner_id', 'owning_account_id', 'customer_account_id', 'initiator_account_id', 'created_by')`,
     )
     const { document } = await exported(person.accountId)
-    const tables = [...named.map(({ table }) => table), ...Object.keys(foundOtherwise)]
+    const tables = [...named.map(({ table }) => table), ...Object.keys(accountConditions)]
     expect(tables.filter((table) => !Object.hasOwn(document, table))).toEqual([])
   })
 })

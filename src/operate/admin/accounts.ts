@@ -15,7 +15,7 @@ import { type AccountFilter, type AccountRecord, listAccounts } from '../../modu
 import { administerAccount, setAdministrator } from '../../modules/identity/administer.ts'
 import { AdministerAccount } from '../../modules/identity/schema.ts'
 import { nameOfOperator } from '../../modules/operators.ts'
-import { type Arguments, type Commands, fieldsOf, idOf, readList, UsageError, word } from './arguments.ts'
+import { type Arguments, argumentAt, type Commands, idOf, parseFields, readList, UsageError } from './arguments.ts'
 import type { Console } from './console.ts'
 import { exportPerson } from './persons.ts'
 
@@ -40,16 +40,16 @@ const oneAccount = async (at: Console, name: string): Promise<AccountRecord> => 
 const show = (at: Console, records: readonly AccountRecord[]) => viewAccounts(at.deps.db, at.deps.config, records)
 
 const administer = async (at: Console, args: Arguments, change: Record<string, unknown>): Promise<unknown> => {
-  const { id } = await oneAccount(at, word(args, 0, 'account'))
-  const input = fieldsOf(AdministerAccount, { ...change, reason: args.options.reason })
+  const { id } = await oneAccount(at, argumentAt(args, 0, 'account'))
+  const input = parseFields(AdministerAccount, { ...change, reason: args.options.reason })
   return show(at, [await inTxEndingGrants(at.deps, id, (tx) => administerAccount(tx, at.deps, at.operator, id, input))])
 }
 
 const setCapability = (at: Console, args: Arguments, value: 'active' | 'disabled') =>
-  administer(at, args, { capabilities: { [word(args, 1, 'capability')]: value } })
+  administer(at, args, { capabilities: { [argumentAt(args, 1, 'capability')]: value } })
 
 const nameAdministrator = async (at: Console, args: Arguments, isAdmin: boolean): Promise<unknown> => {
-  const { id } = await oneAccount(at, word(args, 0, 'account'))
+  const { id } = await oneAccount(at, argumentAt(args, 0, 'account'))
   await inTx(at.deps.db, (tx) => setAdministrator(tx, at.operator, id, isAdmin))
   return show(at, await findAccounts(at, { id }))
 }
@@ -70,7 +70,7 @@ const invite = async ({ deps, operator }: Console, name: string): Promise<unknow
 
 export const accountCommands = {
   'keys find': async ({ deps }, args) => {
-    const start = readKeyStart(word(args, 0, 'key'))
+    const start = readKeyStart(argumentAt(args, 0, 'key'))
     if (!start) throw new UsageError('expected a key, or its beginning with at least six digits after "service_live_"')
     const found = await findKeysThatBegin(deps.db, start)
     const views = await viewKeys(deps.db, deps.clock.now(), found)
@@ -78,15 +78,15 @@ export const accountCommands = {
     return views.map((view) => ({ account_id: owners.get(view.id), ...view }))
   },
   'keys revoke': ({ deps, operator }, args) =>
-    revokeAnyKey(deps, operator, idOf('api_key', word(args, 0, 'key id')), args.options.reason),
-  'accounts find': async (at, args) => show(at, await findAccounts(at, filterOf(word(args, 0, 'account')))),
+    revokeAnyKey(deps, operator, idOf('api_key', argumentAt(args, 0, 'key id')), args.options.reason),
+  'accounts find': async (at, args) => show(at, await findAccounts(at, filterOf(argumentAt(args, 0, 'account')))),
   'accounts freeze': (at, args) => administer(at, args, { status: 'frozen' }),
   'accounts unfreeze': (at, args) => administer(at, args, { status: 'active' }),
   'accounts close': (at, args) => administer(at, args, { status: 'closed' }),
   'accounts enable': (at, args) => setCapability(at, args, 'active'),
   'accounts disable': (at, args) => setCapability(at, args, 'disabled'),
-  'persons export': async (at, args) => exportPerson(at, (await oneAccount(at, word(args, 0, 'account'))).id),
-  invite: (at, args) => invite(at, word(args, 0, 'e-mail or wallet')),
+  'persons export': async (at, args) => exportPerson(at, (await oneAccount(at, argumentAt(args, 0, 'account'))).id),
+  invite: (at, args) => invite(at, argumentAt(args, 0, 'e-mail or wallet')),
   grant: (at, args) => nameAdministrator(at, args, true),
   revoke: (at, args) => nameAdministrator(at, args, false),
 } satisfies Commands

@@ -20,7 +20,7 @@ export const readList = async <Row>(read: (page: PageRequest) => Promise<Row[]>,
   return rows.slice(0, most)
 }
 
-export const word = ({ words }: Arguments, index: number, name: string): string => {
+export const argumentAt = ({ words }: Arguments, index: number, name: string): string => {
   const argument = words[index]
   if (argument === undefined) throw new UsageError(`<${name}> is missing`)
   return argument
@@ -33,7 +33,7 @@ export const idOf = (kind: IdKind, text: string): Uuid => {
 }
 
 /** Validates fields with the API's schema, so that a command rejects the same input as the API. */
-export const fieldsOf = <Schema extends z.ZodType>(schema: Schema, fields: Record<string, unknown>): z.output<Schema> => {
+export const parseFields = <Schema extends z.ZodType>(schema: Schema, fields: Record<string, unknown>): z.output<Schema> => {
   const input = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
   const parsed = schema.safeParse(input, { error: sentences() })
   if (parsed.success) return parsed.data

@@ -82,11 +82,11 @@ const withoutConsole = new Map([
 ])
 
 /** The most words after a command's name, its options, and its lines of the usage without their descriptions. */
-type Shape = { words: number; options: ReadonlySet<string>; syntax: readonly string[] }
+type CommandSyntax = { words: number; options: ReadonlySet<string>; syntax: readonly string[] }
 
 /** Reads lines such as `keys revoke <key id> [--reason <text>]  revokes a leaked key`. A command may have several. */
-const readShapes = (): Map<string, Shape> => {
-  const shapes = new Map<string, Shape>()
+const readSyntax = (): Map<string, CommandSyntax> => {
+  const syntaxOf = new Map<string, CommandSyntax>()
   for (const [, line = ''] of usage.matchAll(/^ {2}(\S.*?)(?: {2}.*)?$/gm)) {
     const [before = ''] = line.split(/ \[?--/)
     // Twice, because a placeholder may contain placeholders.
@@ -97,31 +97,31 @@ const readShapes = (): Map<string, Shape> => {
     const [first = [], second = []] = words.map((word) => word.split('|'))
     const pairs = first.flatMap((one) => second.map((two) => `${one} ${two}`))
     for (const name of pairs.some((pair) => commands.has(pair)) ? pairs : first) {
-      const other = shapes.get(name)
-      const most = before.includes('…') ? Number.POSITIVE_INFINITY : words.length - name.split(' ').length
-      const own = [...line.matchAll(/--([a-z-]+)/g)].map(([, option = '']) => option)
-      shapes.set(name, {
-        words: Math.max(most, other?.words ?? 0),
-        options: new Set([...own, ...(other?.options ?? [])]),
-        syntax: [...(other?.syntax ?? []), line],
+      const earlier = syntaxOf.get(name)
+      const maxWords = before.includes('…') ? Number.POSITIVE_INFINITY : words.length - name.split(' ').length
+      const lineOptions = [...line.matchAll(/--([a-z-]+)/g)].map(([, option = '']) => option)
+      syntaxOf.set(name, {
+        words: Math.max(maxWords, earlier?.words ?? 0),
+        options: new Set([...lineOptions, ...(earlier?.options ?? [])]),
+        syntax: [...(earlier?.syntax ?? []), line],
       })
     }
   }
-  return shapes
+  return syntaxOf
 }
-const shapes = readShapes()
+const syntaxByCommand = readSyntax()
 
 /** The syntax of the command that the arguments name, else of all commands that begin with their first word, else everything. */
 export const usageFor = (args: readonly string[]): string => {
   const [first = '', second = ''] = args.filter((arg) => !arg.startsWith('-'))
-  const name = [`${first} ${second}`, first].find((each) => shapes.has(each))
-  const near = [...shapes].filter(([each]) => (name === undefined ? each.startsWith(`${first} `) : each === name))
-  const lines = new Set(near.flatMap(([, { syntax }]) => syntax))
+  const name = [`${first} ${second}`, first].find((each) => syntaxByCommand.has(each))
+  const matching = [...syntaxByCommand].filter(([each]) => (name === undefined ? each.startsWith(`${first} `) : each === name))
+  const lines = new Set(matching.flatMap(([, { syntax }]) => syntax))
   return lines.size === 0 ? usage : `Usage:\n${[...lines].map((line) => `  npm run admin -- ${line}`).join('\n')}`
 }
 
-const refuseSuperfluous = (name: string, { words, options }: Arguments): void => {
-  const shape = shapes.get(name)
+const rejectUnknownArguments = (name: string, { words, options }: Arguments): void => {
+  const shape = syntaxByCommand.get(name)
   const word = words[shape?.words ?? 0]
   if (word !== undefined) throw new UsageError(`unexpected "${word}" after ${name}`)
   const option = Object.keys(options).find((each) => !shape?.options.has(each))
@@ -137,7 +137,7 @@ export const readCommand = (args: readonly string[]): Command => {
     if (!command && !run) continue
     const { as, ...given } = values
     const input = { words: positionals.slice(name.split(' ').length), options: command ? given : values }
-    refuseSuperfluous(name, input)
+    rejectUnknownArguments(name, input)
     if (as !== undefined && !/^[\w.@-]{1,64}$/.test(as))
       throw new UsageError('--as must be a name of letters, digits, ".", "-", "_" and "@"')
     if (command) return { needsConsole: true, as, run: (at) => command(at, input) }

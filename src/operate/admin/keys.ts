@@ -10,7 +10,7 @@ import type { Operator } from '../../modules/operators.ts'
 import { listSigningKeys, presentKeys, retireSigningKey } from '../../modules/proof/service.ts'
 import { forgetTokens } from '../../modules/provider-tokens/service.ts'
 import { type SealedColumn, type SealedRow, sealedColumns } from '../verify/sealed-columns.ts'
-import { type Commands, word } from './arguments.ts'
+import { argumentAt, type Commands } from './arguments.ts'
 import type { Console } from './console.ts'
 import { depositsBy } from './rails.ts'
 
@@ -19,27 +19,27 @@ type Deps = Console['deps']
 export const receiptKeyCommands = {
   'receipt-keys list': async ({ deps }) => presentKeys(await listSigningKeys(deps.db)),
   'receipt-keys retire': async ({ deps, operator }, args) => {
-    const id = word(args, 0, 'id')
+    const id = argumentAt(args, 0, 'id')
     await inTx(deps.db, (tx) => retireSigningKey(tx, deps.receiptKeys, operator, id))
     return presentKeys(await listSigningKeys(deps.db))
   },
 } satisfies Commands
 
-const batch = 200
+const batchSize = 200
 
 /** How a step treats rows that another transaction has locked. An empty text waits for them. */
-type Locked = 'skip locked' | ''
+type LockWait = 'skip locked' | ''
 
 const resealBatch = async (
   tx: Tx,
   { vault }: Deps,
   { table, column, context }: SealedColumn,
-  locked: Locked,
+  locked: LockWait,
 ): Promise<number> => {
   const [ciphertext, keyId] = [`${column}_ciphertext`, `${column}_key_id`]
   const rows = await tx.query<SealedRow>(
     `select id, to_jsonb(t) ->> 'workspace_id' as workspace_id, ${ciphertext} as ciphertext, ${keyId} as key_id from ${table} t
-     where ${keyId} <> $1 limit ${batch} for update ${locked}`,
+     where ${keyId} <> $1 limit ${batchSize} for update ${locked}`,
     [vault.currentKeyId],
   )
   for (const row of rows) {
@@ -60,7 +60,7 @@ type PayeeRow = SealedRow & {
  * Uses any one beneficiary of the payee, because all have the same destination. For a paybill without one, its accounts'. The
  * longest ciphertext comes first, because a closed account's destinations are empty and the account may be open again since.
  */
-const refingerprintBatch = async (tx: Tx, { vault, derivations }: Deps, locked: Locked): Promise<number> => {
+const refingerprintBatch = async (tx: Tx, { vault, derivations }: Deps, locked: LockWait): Promise<number> => {
   const rows = await tx.query<PayeeRow>(
     `select y.id, y.workspace_id, b.id as beneficiary_id, b.payment_rail as rail, b.bank_code,
        case when y.paybill_id is not null then b.account_reference end as account_reference, b.destination_ciphertext as ciphertext, b.destination_key_id as key_id
@@ -68,7 +68,7 @@ const refingerprintBatch = async (tx: Tx, { vault, derivations }: Deps, locked: 
        select x.* from beneficiaries x where x.payee_id = y.id
          or x.payee_id = any(array(select account.id from payees account where account.paybill_id = y.id))
        order by octet_length(x.destination_ciphertext) desc limit 1) b on true
-     where y.fingerprint_key_id <> $1 limit ${batch} for update of y ${locked}`,
+     where y.fingerprint_key_id <> $1 limit ${batchSize} for update of y ${locked}`,
     [derivations.currentKeyId],
   )
   for (const row of rows) {
@@ -87,13 +87,13 @@ const refingerprintBatch = async (tx: Tx, { vault, derivations }: Deps, locked: 
 
 const keysOf = ({ vault, derivations }: Deps) => ({ encryption_key: vault.currentKeyId, token_secret: derivations.currentKeyId })
 
-type Step = (tx: Tx, locked: Locked) => Promise<number>
+type Step = (tx: Tx, locked: LockWait) => Promise<number>
 
 /**
  * Waits only for the rows that are left, because payments wait for the rows of a step. Writes a row in the audit log with each
  * step, so that even an interrupted rotation has recorded its changes.
  */
-const untilDone = async (deps: Deps, operator: Operator, table: string, step: Step): Promise<number> => {
+const inBatches = async (deps: Deps, operator: Operator, table: string, step: Step): Promise<number> => {
   let total = 0
   for (const locked of ['skip locked', ''] as const)
     for (let more = true; more; ) {
@@ -116,9 +116,9 @@ const untilDone = async (deps: Deps, operator: Operator, table: string, step: St
 export const rotateKeys = async (deps: Deps, operator: Operator): Promise<Record<string, number | string>> => {
   const counts: Record<string, number> = {}
   for (const column of sealedColumns)
-    counts[column.table] = await untilDone(deps, operator, column.table, (tx, locked) => resealBatch(tx, deps, column, locked))
-  counts.payees = await untilDone(deps, operator, 'payees', (tx, locked) => refingerprintBatch(tx, deps, locked))
-  counts.provider_tokens = await untilDone(deps, operator, 'provider_tokens', (tx) => forgetTokens(tx, deps.vault))
+    counts[column.table] = await inBatches(deps, operator, column.table, (tx, locked) => resealBatch(tx, deps, column, locked))
+  counts.payees = await inBatches(deps, operator, 'payees', (tx, locked) => refingerprintBatch(tx, deps, locked))
+  counts.provider_tokens = await inBatches(deps, operator, 'provider_tokens', (tx) => forgetTokens(tx, deps.vault))
   // The newest seal then uses the current secret, and vouches for the seals under older secrets.
   await sealAuditLog(deps)
   const current = keysOf(deps)

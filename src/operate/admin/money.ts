@@ -27,25 +27,25 @@ import { CreateAdjustment, FindAdjustments } from '../../modules/suspense/schema
 import { presentTrialBalance } from '../../modules/trial-balance/routes.ts'
 import { answerKeys } from '../../queue/idempotency-keys.ts'
 import { writeOnce } from '../../queue/write-path.ts'
-import { type Arguments, type Commands, fieldsOf, idOf, readList, word } from './arguments.ts'
+import { type Arguments, argumentAt, type Commands, idOf, parseFields, readList } from './arguments.ts'
 import type { Console } from './console.ts'
 
 const decide = async (at: Console, args: Arguments, act: typeof rejectAdjustment): Promise<unknown> => {
-  const id = idOf('ledger', word(args, 0, 'adjustment'))
+  const id = idOf('ledger', argumentAt(args, 0, 'adjustment'))
   return inTx(at.deps.db, async (tx) => only(await viewAdjustments(tx, [await act(tx, at.operator, id, args.options.reason)])))
 }
 
 /** A repetition within a day returns the first adjustment, because the connection may be lost at a commit that succeeded. */
 const adjust = async ({ deps: { db, config }, operator }: Console, args: Arguments): Promise<unknown> => {
-  const to = word(args, 0, 'account or workspace')
+  const to = argumentAt(args, 0, 'account or workspace')
   const { key, reason = '' } = args.options
   const fields = {
     [to.startsWith(`${idPrefixes.workspace}_`) ? 'workspace_id' : 'account_id']: to,
-    direction: word(args, 1, 'credit or debit'),
-    amount_minor: word(args, 2, 'amount in minor units'),
+    direction: argumentAt(args, 1, 'credit or debit'),
+    amount_minor: argumentAt(args, 2, 'amount in minor units'),
     reason,
   }
-  const input = fieldsOf(CreateAdjustment, fields)
+  const input = parseFields(CreateAdjustment, fields)
   const body = canonicalJson(fields)
   const accountId = await balanceNamed(db, input)
   const { answer, replayed } = await writeOnce(db, answerKeys, {
@@ -90,7 +90,7 @@ const Times = z.object({ after: TimeIn.optional(), before: TimeIn.optional() })
 
 export const moneyCommands = {
   'payments list': async ({ deps }, { options: { status, attention } }) => {
-    const filter = fieldsOf(FindPayments, { status, attention })
+    const filter = parseFields(FindPayments, { status, attention })
     return (await readList((page) => listAllPayments(deps.db, filter, page))).map(presentPayment)
   },
   'payments unknown': async ({ deps }) => {
@@ -105,16 +105,16 @@ export const moneyCommands = {
     return payments.map((payment) => ({ ...presentPayment(payment), attempts: sent.get(payment.id)?.map(presentAttempt) ?? [] }))
   },
   'payments find': async ({ deps }, args) =>
-    (await traceByProviderName(deps.db, word(args, 0, 'receipt or reference'))).map(presentTraced),
+    (await traceByProviderName(deps.db, argumentAt(args, 0, 'receipt or reference'))).map(presentTraced),
   'payments resolve': async ({ deps, operator }, args) => {
-    const id = idOf('payment', word(args, 0, 'payment'))
+    const id = idOf('payment', argumentAt(args, 0, 'payment'))
     const { evidence = '', receipt } = args.options
-    const input = fieldsOf(ResolvePayment, { outcome: word(args, 1, 'outcome'), evidence, provider_receipt: receipt })
+    const input = parseFields(ResolvePayment, { outcome: argumentAt(args, 1, 'outcome'), evidence, provider_receipt: receipt })
     const { payment, waitingId } = await inTx(deps.db, (tx) => resolvePayment(tx, deps.config, operator, id, input))
     return { ...presentPayment(payment), waiting_adjustment_id: waitingId && formatId('ledger', waitingId) }
   },
   'adjustments list': async ({ deps }, args) => {
-    const { status } = fieldsOf(FindAdjustments, { status: args.options.status })
+    const { status } = parseFields(FindAdjustments, { status: args.options.status })
     const rows = await readList((page) => listAdjustments(deps.db, { ...(status && { status }) }, page))
     return viewAdjustments(deps.db, rows)
   },
@@ -122,7 +122,7 @@ export const moneyCommands = {
   'adjustments confirm': (at, args) => decide(at, args, confirmAdjustment),
   'adjustments reject': (at, args) => decide(at, args, rejectAdjustment),
   fees: async ({ deps }, { options: { after, before } }) => {
-    const { before: ends, after: begins } = fieldsOf(Times, { after, before })
+    const { before: ends, after: begins } = parseFields(Times, { after, before })
     const until = ends ?? deps.clock.now()
     const days = await readFees(deps.db, begins ?? daysAfter(until, -31), until)
     return days.map(({ feesMinor, ...day }) => ({ ...day, fees_minor: String(feesMinor), currency: deps.config.CURRENCY }))

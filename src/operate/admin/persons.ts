@@ -10,7 +10,7 @@ import type { Console } from './console.ts'
 const owned = 't.workspace_id in (select id from workspaces where owning_account_id = $1)'
 
 /** Tables whose rows about the account, and about the workspaces that it owns, are found in another way. */
-export const foundOtherwise: Readonly<Record<string, string>> = {
+export const accountConditions: Readonly<Record<string, string>> = {
   accounts: 't.id = $1',
   operator_invitations: `t.subject_key in (select i.subject_key from identities i where i.account_id = $1 and i.provider = 'wallet'
     union select ${emailKeySql('i.email')} from identities i where i.account_id = $1 and i.email_verified)`,
@@ -27,7 +27,7 @@ export const foundOtherwise: Readonly<Record<string, string>> = {
 type Table = { table: string; condition: string; secret: string[] }
 
 /** All tables with one of these columns, which name an account, also those of later releases, and the tables above. */
-const tablesAbout = `
+const accountTablesSql = `
   select c.table_name::text as table,
     coalesce($1::jsonb ->> c.table_name::text,
       string_agg(format('t.%I = $1', c.column_name), ' or ') filter (where names)) as condition,
@@ -85,7 +85,7 @@ export const exportPerson = async (at: Console, id: Uuid): Promise<void> => {
   await inTx(db, async (tx) => {
     // The transaction is idle while a reader, such as a pager, takes no more output.
     await tx.query('set local idle_in_transaction_session_timeout = 0')
-    const tables = await tx.query<Table>(tablesAbout, [JSON.stringify(foundOtherwise)])
+    const tables = await tx.query<Table>(accountTablesSql, [JSON.stringify(accountConditions)])
     const withheld = Object.fromEntries(tables.flatMap(({ table, secret }) => (secret.length > 0 ? [[table, secret]] : [])))
     const head = { account_id: formatId('account', id), exported_at: tx.at.toISOString(), withheld }
     await write(JSON.stringify(head, null, 2).replace(/\n}$/, ''))

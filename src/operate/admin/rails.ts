@@ -21,11 +21,11 @@ import { findSuspense, listSuspense, presentSuspense, resolveSuspense } from '..
 import { checkDuplicate } from '../../rails/check.ts'
 import { payouts } from '../../rails/definitions.ts'
 import type { RailCheck, Rails } from '../../rails/rail.ts'
-import { type Arguments, type Commands, fieldsOf, idOf, readList, UsageError, word } from './arguments.ts'
+import { type Arguments, argumentAt, type Commands, idOf, parseFields, readList, UsageError } from './arguments.ts'
 import type { Console } from './console.ts'
 
 const railOf = (args: Arguments): SendingRail => {
-  const name = word(args, 0, 'rail')
+  const name = argumentAt(args, 0, 'rail')
   const rail = sendingRails.find((each) => each === name)
   if (!rail) throw new UsageError(`unknown rail "${name}": use one of ${sendingRails.join(', ')}`)
   return rail
@@ -36,7 +36,7 @@ export const depositsBy = ({ deposits }: Rails) => depositRails.filter((rail) =>
 const readPauses = async ({ db }: Console['deps']) =>
   (await listPauses(db)).map(({ pausedBy: paused_by, pausedAt: paused_at, ...pause }) => ({ ...pause, paused_by, paused_at }))
 
-const say = ({ requirement, problem }: RailCheck): boolean => {
+const printCheck = ({ requirement, problem }: RailCheck): boolean => {
   console.log(problem === null ? `ok      ${requirement}` : `FAILED  ${requirement}: ${problem}`)
   if (problem !== null) process.exitCode = 1
   return problem === null
@@ -57,7 +57,7 @@ const checkDuplicates = async ({ deps, operator }: Console, phone: string): Prom
     throw new UsageError('RAILS has no real rail that detects duplicate order ids: there is nothing to test')
   for (const { name, rail } of repeatable) {
     const order = { rail: name, destination, currency: config.CURRENCY, at: clock.now(), operatorUrl: config.operatorUrl }
-    if (say(await checkDuplicate(rail, order)))
+    if (printCheck(await checkDuplicate(rail, order)))
       await inTx(db, (tx) => rememberDuplicateCheck(tx, operator, { rail: name, account: rail.account }))
   }
   console.log('The provider’s statement will list these test payments. Resolve them as your own.')
@@ -65,7 +65,7 @@ const checkDuplicates = async ({ deps, operator }: Console, phone: string): Prom
 
 export const railCommands = {
   reconcile: async ({ deps, operator }, args) => {
-    const file = word(args, 0, 'file')
+    const file = argumentAt(args, 0, 'file')
     const bytes = await readFile(file).catch(() => {
       throw new UsageError(`cannot read the file ${file}`)
     })
@@ -81,24 +81,24 @@ export const railCommands = {
   },
   'suspense list': async ({ deps }) => (await readList((page) => listSuspense(deps.db, 'open', page))).map(presentSuspense),
   'suspense show': async ({ deps }, args) => {
-    const item = await findSuspense(deps.db, idOf('suspense', word(args, 0, 'item')))
+    const item = await findSuspense(deps.db, idOf('suspense', argumentAt(args, 0, 'item')))
     if (!item) throw new UsageError('item not found')
     const told = item.deliveryId === null ? null : await readDelivery(deps.db, deps.vault, item.deliveryId)
     return { ...presentSuspense(item), told }
   },
   'suspense resolve': async ({ deps, operator }, args) => {
-    word(args, 1, 'outcome')
+    argumentAt(args, 1, 'outcome')
     const ids = args.words.slice(0, -1).map((item) => idOf('suspense', item))
-    const input = fieldsOf(ResolveSuspense, { outcome: args.words.at(-1), note: args.options.reason })
+    const input = parseFields(ResolveSuspense, { outcome: args.words.at(-1), note: args.options.reason })
     const resolve = (tx: Tx) => eachById(ids, (id) => resolveSuspense(tx, deps.config, operator, id, input))
     return (await inTx(deps.db, resolve)).map(presentSuspense)
   },
   'differences list': async ({ deps }) =>
     (await readList((page) => listDifferences(deps.db, { open: true }, page))).map(presentDifference),
   'differences resolve': async ({ deps, operator }, args) => {
-    word(args, 0, 'difference')
+    argumentAt(args, 0, 'difference')
     const ids = args.words.map((item) => idOf('reconciliation', item))
-    const input = fieldsOf(ResolveDifference, { note: args.options.reason })
+    const input = parseFields(ResolveDifference, { note: args.options.reason })
     const resolve = (tx: Tx) => eachById(ids, (id) => resolveDifference(tx, deps.config, operator, id, input))
     return (await inTx(deps.db, resolve)).map(presentDifference)
   },
@@ -106,16 +106,17 @@ export const railCommands = {
   'rails check': async (at, { options }) => {
     if (options.duplicate !== undefined) return checkDuplicates(at, options.duplicate)
     const { db, config, clock } = at.deps
-    for await (const each of configuredRailChecks(config, clock)) say(each)
+    for await (const each of configuredRailChecks(config, clock)) printCheck(each)
     const rails = realRails(config, clock)
-    for (const each of await checkRegistrations(at.deps, depositsBy(rails))) say(each)
+    for (const each of await checkRegistrations(at.deps, depositsBy(rails))) printCheck(each)
     const problem = 'not tested: run rails check --duplicate <your phone>'
-    for (const rail of await untestedRepeats(db, rails)) say({ requirement: `${rail} rejects a duplicate order`, problem })
+    for (const rail of await untestedRepeats(db, rails)) printCheck({ requirement: `${rail} rejects a duplicate order`, problem })
   },
   'rails register': async ({ deps }) => {
     const rails = realRails(deps.config, deps.clock)
     rails.setTokenSharing(createTokenSharing(deps))
-    for (const rail of depositsBy(rails)) say({ requirement: rail, problem: await registerDeposits({ ...deps, rails }, rail) })
+    for (const rail of depositsBy(rails))
+      printCheck({ requirement: rail, problem: await registerDeposits({ ...deps, rails }, rail) })
   },
   'rails paused': ({ deps }) => readPauses(deps),
   'rails pause': async ({ deps, operator }, args) => {

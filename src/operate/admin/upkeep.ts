@@ -5,7 +5,7 @@ import { listAudit, presentAudit } from '../../modules/audit-log/queries.ts'
 import { FindAudit } from '../../modules/audit-log/schema.ts'
 import { markWaitingUnknown, resumeAfterLoss } from '../../modules/exceptions/losses-service.ts'
 import { factsOf, findUnfinished, unverifiedSince, verifyAll } from '../verify/verify.ts'
-import { type Commands, fieldsOf, maxRows, readList, UsageError, write } from './arguments.ts'
+import { type Commands, maxRows, parseFields, readList, UsageError, write } from './arguments.ts'
 import { rotateKeys } from './keys.ts'
 
 /** Parses `12:9f86…`, the sequence and hash of a seal as the service logs them. */
@@ -20,8 +20,8 @@ export const upkeepCommands = {
   'audit-log': async ({ deps }, { options }) => {
     const { account, workspace, subject, action, after, before, limit } = options
     const ids = { account_id: account, workspace_id: workspace, subject_id: subject }
-    const asked = fieldsOf(FindAudit, { ...ids, action, created_after: after, created_before: before, limit })
-    const { limit: take, cursor: _, ...filter } = asked
+    const query = parseFields(FindAudit, { ...ids, action, created_after: after, created_before: before, limit })
+    const { limit: take, cursor: _, ...filter } = query
     const rows = await readList((page) => listAudit(deps.db, filter, page), limit === undefined ? maxRows : take)
     return rows.map(presentAudit)
   },
@@ -37,12 +37,12 @@ export const upkeepCommands = {
     const { scope } = options
     if (scope !== undefined && scope !== 'recent' && scope !== 'unfinished')
       throw new UsageError('--scope must be recent or unfinished; omit it to check everything')
-    const all = factsOf(deps)
+    const serviceFacts = factsOf(deps)
     const from = scope === 'unfinished' ? await findUnfinished(deps.db) : undefined
     if (scope === 'unfinished' && !from) throw new UsageError('no unfinished check of the same promises was found: omit --scope')
-    const since = scope === 'recent' ? await unverifiedSince(deps.db, all.now) : null
+    const since = scope === 'recent' ? await unverifiedSince(deps.db, serviceFacts.now) : null
     const facts = {
-      ...all,
+      ...serviceFacts,
       ...(from && { now: from.now }),
       since,
       ...(options.head !== undefined && { head: readHead(options.head) }),

@@ -87,9 +87,9 @@ const play = async (exercise: (typeof exercises)[number], folder: string) => {
   await new Promise((resolve) => child.once('close', resolve))
   // Tests that could not run have written the reason, but no results.
   const { testResults }: { testResults: Result[] } = JSON.parse(await readFile(answers, 'utf8').catch(() => '{"testResults":[]}'))
-  const played = testResults.flatMap(({ assertionResults }) => assertionResults).filter(({ status }) => status !== 'skipped')
+  const results = testResults.flatMap(({ assertionResults }) => assertionResults).filter(({ status }) => status !== 'skipped')
   const lines = (await readFile(figures, 'utf8').catch(() => '')).split('\n').filter(Boolean)
-  return { played, figures: lines.map((line): { name: string; value: number | string } => JSON.parse(line)) }
+  return { results, figures: lines.map((line): { name: string; value: number | string } => JSON.parse(line)) }
 }
 
 const drill = async (word: string): Promise<void> => {
@@ -99,16 +99,16 @@ const drill = async (word: string): Promise<void> => {
     const folder = await mkdtemp(join(tmpdir(), 'drill-'))
     process.stdout.write(`\n${exercise.name}\n  ${exercise.does}\n`)
     const from = performance.now()
-    const { played, figures } = await play(exercise, folder)
+    const { results, figures } = await play(exercise, folder)
     await rm(folder, { recursive: true })
-    for (const { title, status, failureMessages } of played)
+    for (const { title, status, failureMessages } of results)
       process.stdout.write(
         `  ${status === 'passed' ? '✓' : '✗'} ${title}\n${status === 'passed' ? '' : `${failureMessages.join('\n')}\n`}`,
       )
     for (const { name, value } of figures) process.stdout.write(`    ${name.replaceAll('_', ' ')}: ${value}\n`)
     process.stdout.write(`  ${Math.round((performance.now() - from) / 1000)} s · by hand: ${exercise.document}\n`)
     // Counts missing tests as failures, so that renaming a test cannot make its exercise pass.
-    const missing = exercise.tests.length - played.filter(({ status }) => status === 'passed').length
+    const missing = exercise.tests.length - results.filter(({ status }) => status === 'passed').length
     if (missing > 0) process.stdout.write(`  ${missing} of ${exercise.tests.length} did not pass\n`)
     failed += missing > 0 ? 1 : 0
   }

@@ -15,15 +15,15 @@ const maxOfAll = 200
 /** Limits how many rejected callbacks per minute are stored for a network. Further ones get a response but are discarded. */
 const createAllowance = (clock: Clock) => {
   let began = 0
-  let noted: string[] = []
+  let stored: string[] = []
   return (network: string): boolean => {
     const now = clock.now().getTime()
     if (now - began >= windowMs) {
       began = now
-      noted = []
+      stored = []
     }
-    if (noted.length >= maxOfAll || noted.filter((each) => each === network).length >= maxOfNetwork) return false
-    noted.push(network)
+    if (stored.length >= maxOfAll || stored.filter((each) => each === network).length >= maxOfNetwork) return false
+    stored.push(network)
     return true
   }
 }
@@ -56,7 +56,7 @@ type Delivered = { body: string; sourceIp: string; allowedSource: boolean }
  */
 export const registerCallbacks = (operator: App, deps: Parts): void => {
   const isAllowed = createAllowList(deps.config.CALLBACK_ALLOWED_IPS)
-  const mayNote = createAllowance(deps.clock)
+  const mayStoreRejection = createAllowance(deps.clock)
   const receive = createReceiver(deps)
   void operator.register(async (app) => {
     app.removeAllContentTypeParsers()
@@ -70,7 +70,7 @@ export const registerCallbacks = (operator: App, deps: Parts): void => {
     on('/callbacks/:id/:secret/:kind', async ({ id = '', secret, kind }, delivered) => {
       if (!isKind(kind)) return undefined
       const arrival = { ...delivered, attemptId: uuid.test(id) ? id : null, secret, kind }
-      await receive(arrival, () => mayNote(networkOf(delivered.sourceIp)))
+      await receive(arrival, () => mayStoreRejection(networkOf(delivered.sourceIp)))
       return accepted
     })
     on('/callbacks/deposits/:secret/:kind', (named, delivered) => answerDeposit(deps, { ...named, ...delivered }))

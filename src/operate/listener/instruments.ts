@@ -13,9 +13,9 @@ const paymentSeconds = [0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 86_400]
 
 const secondsSince = (start: number): number => (performance.now() - start) / 1000
 
-type Timed = { created_at?: string; payment_rail?: string }
+type EventTimes = { created_at?: string; payment_rail?: string }
 
-const ends =
+const endingEvents =
   /^(payment\.(succeeded|failed|returned)|approval\.(approved|rejected|expired|cancelled)|topup\.(succeeded|failed|expired))$/
 
 export type Instruments = ReturnType<typeof createInstruments>
@@ -50,15 +50,15 @@ export const createInstruments = (registry: Registry) => {
     ['outcome'],
     paymentSeconds,
   )
-  const happened = counter('events_total', 'Committed events, by type.', ['type'])
-  const calls = histogram(
+  const eventsTotal = counter('events_total', 'Committed events, by type.', ['type'])
+  const callDurations = histogram(
     'rail_call_seconds',
     'Duration of calls to rails, by rail, call and result.',
     ['rail', 'call', 'result'],
     callSeconds,
   )
-  const waits = histogram('database_connection_wait_seconds', 'Wait for a database connection.', [], waitSeconds)
-  const sweeps = histogram('sweep_seconds', 'Duration of sweeps, by name.', ['sweep'], sweepSeconds)
+  const connectionWaits = histogram('database_connection_wait_seconds', 'Wait for a database connection.', [], waitSeconds)
+  const sweepDurations = histogram('sweep_seconds', 'Duration of sweeps, by name.', ['sweep'], sweepSeconds)
   const sweptRows = counter('sweep_rows_total', 'Due rows found by sweeps, by name.', ['sweep'])
   const reads = counter(
     'reads_total',
@@ -73,11 +73,11 @@ export const createInstruments = (registry: Registry) => {
   redis.set(Number.NaN)
   for (const from of ['primary', 'standby']) reads.inc({ from }, 0)
 
-  const note = (event: NewEvent, at: Date): void => {
-    happened.inc({ type: event.type })
-    if (!ends.test(event.type)) return
+  const observeEvent = (event: NewEvent, at: Date): void => {
+    eventsTotal.inc({ type: event.type })
+    if (!endingEvents.test(event.type)) return
     // A payment's creation event has no resource and ends nothing.
-    const { created_at: since, payment_rail: rail = 'unknown' } = 'data' in event ? (event.data as Timed) : {}
+    const { created_at: since, payment_rail: rail = 'unknown' } = 'data' in event ? (event.data as EventTimes) : {}
     if (since === undefined) return
     const seconds = Math.max(0, (at.getTime() - Date.parse(since)) / 1000)
     const [kind, outcome = ''] = event.type.split('.')
@@ -95,20 +95,20 @@ export const createInstruments = (registry: Registry) => {
         result = answer.kind
         return answer
       } finally {
-        calls.observe({ rail, call, result }, secondsSince(start))
+        callDurations.observe({ rail, call, result }, secondsSince(start))
       }
     }
   return {
-    connections: (seconds: number): void => waits.observe(seconds),
+    connections: (seconds: number): void => connectionWaits.observe(seconds),
     payments: ({ outcome, seconds }: { outcome: string; seconds: number }): void => decisions.observe({ outcome }, seconds),
     sweeps: ({ name, seconds, rows }: Swept): void => {
-      sweeps.observe({ sweep: name }, seconds)
+      sweepDurations.observe({ sweep: name }, seconds)
       if (rows !== undefined) sweptRows.inc({ sweep: name }, rows)
     },
     reads: (from: 'primary' | 'standby'): void => reads.inc({ from }),
     redis: (up: boolean): void => redis.set(up ? 1 : 0),
     events: ({ at, events }: { at: Date; events: readonly NewEvent[] }): void => {
-      for (const event of events) note(event, at)
+      for (const event of events) observeEvent(event, at)
     },
     rails: ({ payout, collection, ...rails }: Rails): Rails => ({
       ...rails,

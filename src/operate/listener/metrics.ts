@@ -71,7 +71,7 @@ const agoSql = (time: string): string => `coalesce(greatest(extract(epoch from $
  * now. `$2`: rails. `$3`: paying rails. `$4`: how many seconds a payment may wait for a rail. `verify` gauges are NaN until the
  * first check, so that a new service raises no alert.
  */
-const measure = statement('metrics.rows')`
+const tableGaugesSql = statement('metrics.rows')`
   with people as (
      select 'payment_unknown' as kind, count(*) as count, min(updated_at) as oldest from payments where status = 'unknown'
      union all select 'late_success', count(*), min(late_success_at) from payments where late_success_at is not null and late_success_resolved_at is null
@@ -134,13 +134,13 @@ const isAnswering = (db: MetricsDeps['db']): Promise<boolean> => {
 /** Gauges that are read at each scrape. If the database is down, the scrape still succeeds and reports that. */
 const registerGauges = (registry: Registry, deps: MetricsDeps): (() => Promise<void>) => {
   const { alerts, clock, config, db, feed, logger, rails, lossDetection } = deps
-  const made = new Map(
+  const gaugesByName = new Map(
     Object.entries(gauges).map(([name, [help, ...labelNames]]) => [
       name,
       new Gauge({ name, help: help ?? '', labelNames, registers: [registry] }),
     ]),
   )
-  const set = (name: GaugeName, labels: Record<string, string>, value: number) => made.get(name)?.set(labels, value)
+  const set = (name: GaugeName, labels: Record<string, string>, value: number) => gaugesByName.get(name)?.set(labels, value)
   set('build_info', { version: build(), node: process.version }, 1)
 
   const readProcess = () => {
@@ -160,19 +160,16 @@ const registerGauges = (registry: Registry, deps: MetricsDeps): (() => Promise<v
     const undelivered = await oldestUndelivered(db, feed.position())
     set('events_lag_seconds', {}, undelivered ? Math.max(0, (now.getTime() - undelivered.getTime()) / 1000) : 0)
     const names = [Object.keys(rails.gates), Object.keys(rails.payout)]
-    const rows = await db.query<Measured>(measure, [now, ...names, config.PAYMENT_WAIT_MINUTES * 60])
+    const rows = await db.query<Measured>(tableGaugesSql, [now, ...names, config.PAYMENT_WAIT_MINUTES * 60])
     // Since the last scrape, a key may have been removed or a rail paused.
-    for (const name of ['key_age_seconds', 'payment_wait_share']) made.get(name)?.reset()
+    for (const name of ['key_age_seconds', 'payment_wait_share']) gaugesByName.get(name)?.reset()
     for (const { gauge, labels, value } of rows) set(gauge, labels, value)
   }
   let isRead = true
   return async () => {
     readProcess()
     const wasRead = isRead
-    const error: unknown = await readRows().then(
-      () => undefined,
-      (reason: unknown) => reason,
-    )
+    const error: unknown = await readRows().catch((reason: unknown) => reason)
     isRead = error === undefined
     if (wasRead && !isRead) logger.error(describeError(error), 'the metrics of the database could not be read')
     set('database_up', {}, isRead || (await isAnswering(db)) ? 1 : 0)

@@ -28,8 +28,8 @@ export const hasControlToken = ({ headers, url }: FastifyRequest, token: string 
 const isLocal = (address: string | undefined): boolean =>
   address !== undefined && /^(https?:\/\/)?(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(address)
 
-const seconds = (asked: z.output<typeof NewTime>, now: Date): number =>
-  'now' in asked ? Math.ceil((Date.parse(asked.now) - now.getTime()) / 1000) : asked.advance_seconds
+const secondsUntil = (newTime: z.output<typeof NewTime>, now: Date): number =>
+  'now' in newTime ? Math.ceil((Date.parse(newTime.now) - now.getTime()) / 1000) : newTime.advance_seconds
 
 /** For programs on this machine, or with the token. */
 export const registerSandbox = (
@@ -49,17 +49,17 @@ export const registerSandbox = (
     app.get('/sandbox/clock', async () => ({ now: deps.clock.now().toISOString() }))
     // Work that is due at the new time is done before the response.
     app.post('/sandbox/clock', async (request, reply) => {
-      const asked = NewTime.safeParse(request.body)
-      const ahead = asked.success ? seconds(asked.data, deps.clock.now()) : Number.NaN
-      if (!(ahead <= maxSeconds))
-        return reply
-          .code(400)
-          .send({ error: 'invalid_request', message: `Send advance_seconds (1 to ${maxSeconds}) or now (a time).` })
-      if (ahead < 0)
-        return reply
-          .code(409)
-          .send({ error: 'conflict', message: `Time can only move forward: it is ${deps.clock.now().toISOString()}.` })
-      if (ahead > 0) await advance(ahead)
+      const { data: newTime } = NewTime.safeParse(request.body)
+      const aheadSeconds = newTime ? secondsUntil(newTime, deps.clock.now()) : Number.NaN
+      if (!(aheadSeconds <= maxSeconds)) {
+        const message = `Send advance_seconds (1 to ${maxSeconds}) or now (a time).`
+        return reply.code(400).send({ error: 'invalid_request', message })
+      }
+      if (aheadSeconds < 0) {
+        const message = `Time can only move forward: it is ${deps.clock.now().toISOString()}.`
+        return reply.code(409).send({ error: 'conflict', message })
+      }
+      if (aheadSeconds > 0) await advance(aheadSeconds)
       await deps.jobs.sweep()
       return reply.send({ now: deps.clock.now().toISOString() })
     })
