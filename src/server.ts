@@ -141,7 +141,7 @@ const start = async () => {
       processes: count,
       database: database.where,
       keysFile: keys.file,
-      keysMade: keys.made,
+      keysMade: keys.generated,
       sandboxUrl: rails.sandbox?.url ?? null,
       seconds: process.uptime(),
     }),

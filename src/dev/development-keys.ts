@@ -14,9 +14,9 @@ export const keyNames = ['ENCRYPTION_KEYS', 'TOKEN_SECRETS', 'ORDER_KEY', 'RECEI
 type KeySettings = Pick<Config, (typeof keyNames)[number]>
 
 /** Origin of the keys, for the startup summary. `file`: null if all are configured. `made`: they were just generated. */
-export type Keys = { settings: KeySettings; file: string | null; made: boolean }
+export type Keys = { settings: KeySettings; file: string | null; generated: boolean }
 
-const pick = (config: KeySettings): KeySettings => Object.fromEntries(keyNames.map((name) => [name, config[name]]))
+const keysOnly = (config: KeySettings): KeySettings => Object.fromEntries(keyNames.map((name) => [name, config[name]]))
 const isComplete = (config: KeySettings): boolean => keyNames.every((name) => config[name] !== undefined)
 
 /**
@@ -24,19 +24,19 @@ const isComplete = (config: KeySettings): boolean => keyNames.every((name) => co
  * browsers out, and could give a payment another name. Configured keys take precedence over stored keys.
  */
 export const findKeys = async (config: Config): Promise<Keys> => {
-  if (isComplete(config)) return { settings: pick(config), file: null, made: false }
+  if (isComplete(config)) return { settings: keysOnly(config), file: null, generated: false }
   const folder = await openDataFolder(config.DATA_DIR)
   const file = join(folder, keysFileName)
-  const made = (await read(file)) === undefined && (await make(folder, file))
-  const stored = parse(file, (await read(file)) ?? '')
+  const generated = (await readKeysFile(file)) === undefined && (await createKeysFile(folder, file))
+  const stored = parseKeys(file, (await readKeysFile(file)) ?? '')
   const settings = Object.fromEntries(keyNames.map((name) => [name, config[name] ?? stored[name]]))
-  return { settings, file, made }
+  return { settings, file, generated }
 }
 
-const parse = (file: string, text: string): KeySettings => {
+const parseKeys = (file: string, text: string): KeySettings => {
   const variables = parseEnv(text)
   try {
-    const kept = pick(loadConfig(Object.fromEntries(keyNames.map((name) => [name, variables[name]]))))
+    const kept = keysOnly(loadConfig(Object.fromEntries(keyNames.map((name) => [name, variables[name]]))))
     if (isComplete(kept)) return kept
   } catch {
     // The parser's message is not reported, because it could quote the file's content.
@@ -44,7 +44,7 @@ const parse = (file: string, text: string): KeySettings => {
   throw new StartupError(`${file} has lost its keys: restore it from a copy, or remove it and start over with npm run db:reset.`)
 }
 
-const read = async (file: string): Promise<string | undefined> => {
+const readKeysFile = async (file: string): Promise<string | undefined> => {
   try {
     return await readFile(file, 'utf8')
   } catch (cause) {
@@ -61,7 +61,7 @@ const newKey = () => `dev-${randomBytes(4).toString('hex')}:${randomBytes(32).to
 const heading = '# Made at the first start, for development alone. With these keys the destinations in the database can be read.'
 
 /** Written to disk before the file gets its name: otherwise a crash could lose a key with which rows were already sealed. */
-const make = async (folder: string, file: string): Promise<boolean> => {
+const createKeysFile = async (folder: string, file: string): Promise<boolean> => {
   const draft = `${file}.${randomBytes(6).toString('hex')}`
   try {
     const handle = await open(draft, 'w', 0o600)

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { settingsOf } from '../../src/db/settings.ts'
-import { asUser, choosePostgresUser, type PostgresUser } from '../../src/dev/embedded-postgres/programs.ts'
+import { choosePostgresUser, commandAsUser, type PostgresUser } from '../../src/dev/embedded-postgres/programs.ts'
 import { freePort } from '../harness/ports.ts'
 
 const run = promisify(execFile)
@@ -63,7 +63,7 @@ const listening = async (url: string): Promise<void> => {
 type Running = { url: string; stop: () => Promise<void> }
 
 const start = async (user: PostgresUser | undefined, file: string, args: string[], url: string): Promise<Running> => {
-  const command = asUser(user, file, args)
+  const command = commandAsUser(user, file, args)
   const child = spawn(command.file, command.args, { ...command.ids, cwd: '/', stdio: 'ignore' })
   await listening(url)
   return {
@@ -82,7 +82,7 @@ export const startPair = async (binaries: string) => {
   const folder = await folderOf(user)
   const program = (name: string) => join(binaries, name)
   const as = async (name: string, args: string[]) => {
-    const command = asUser(user, program(name), args)
+    const command = commandAsUser(user, program(name), args)
     await run(command.file, command.args, { ...command.ids, cwd: '/' })
   }
   const [primaryPort, standbyPort] = [await freePort(), await freePort()]

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { runningPostmaster } from '../../src/dev/embedded-postgres/postmaster.ts'
-import { asUser, choosePostgresUser, environment, findPrograms } from '../../src/dev/embedded-postgres/programs.ts'
+import { choosePostgresUser, commandAsUser, environment, findPrograms } from '../../src/dev/embedded-postgres/programs.ts'
 import { startEmbeddedPostgres } from '../../src/dev/embedded-postgres/start.ts'
 import { connected } from './connected.ts'
 import { freePort } from './ports.ts'
@@ -113,7 +113,7 @@ export const startReplicated = async (options: {
   ])
   await writeFile(join(data, 'postgresql.auto.conf'), `primary_conninfo = '${source}'\n`)
   const { folder, postgres } = await findPrograms()
-  const command = asUser(await choosePostgresUser(two, folder), postgres, ['-D', data, ...args])
+  const command = commandAsUser(await choosePostgresUser(two, folder), postgres, ['-D', data, ...args])
   const standby = spawn(command.file, command.args, { ...command.ids, env: environment(), cwd: '/', stdio: 'ignore' })
   const standbyUrl = primary.url.replace(`:${primary.port}/`, `:${port}/`)
   const onPrimary = (text: string) => connected(primary.url, (client) => client.query(text))

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { asUser, choosePostgresUser } from '../../src/dev/embedded-postgres/programs.ts'
+import { choosePostgresUser, commandAsUser } from '../../src/dev/embedded-postgres/programs.ts'
 import { isCode } from '../../src/lib/operating-system.ts'
 import { findDebianPostgres } from '../db/between.ts'
 import { freePort } from '../harness/ports.ts'
@@ -73,7 +73,7 @@ export const startCluster = async (binaries: string) => {
 
   const members: Member[] = []
   const run = (file: string): ChildProcess => {
-    const command = asUser(user, 'patroni', [file])
+    const command = commandAsUser(user, 'patroni', [file])
     const log = openSync(`${file}.log`, 'a')
     const child = spawn(command.file, command.args, { ...command.ids, cwd: '/', stdio: ['ignore', log, log], detached: true })
     closeSync(log)

@@ -18,7 +18,7 @@ const configured = `mine:${Buffer.alloc(32, 7).toString('base64')}`
 describe('development keys', () => {
   it('are created once, readable only by their owner, and used again', async () => {
     const first = await find()
-    expect(first.made).toBe(true)
+    expect(first.generated).toBe(true)
     expect((await stat(join(folder, keysFileName))).mode & 0o777).toBe(0o600)
     expect(await readdir(folder)).toEqual([keysFileName])
     expect(await find()).toEqual({ ...first, made: false })

@@ -42,7 +42,7 @@ const until = async (what: string, holds: () => Promise<boolean>): Promise<void>
 test('three processes of a provider whose new token ends the one before it fetch one, and one more when it is refused; each payment is sent once', {
   timeout: 300_000,
 }, async () => {
-  sandbox.tokens.MPESA.keepOne()
+  sandbox.tokens.MPESA.invalidatePreviousOnIssue()
   const ports = [await freePort(), await freePort(), await freePort()]
   const operatorPorts = [await freePort(), await freePort(), await freePort()]
   const shared = {

@@ -117,15 +117,15 @@ const payWages = async ({ owner, approver }: Team, people: readonly string[], we
     amount_minor: String((7_800 + index * 350 + week * 120) * 100),
     narrative: `Wages, week ${week + 1}`,
   }))
-  const list = await owner.batches.create({ name: `Wages, week ${week + 1}`, items })
-  await approver.approvals.decide(expectThere('the approval of the batch', list.approval_id), { decision: 'approve' })
-  const { status, counts } = await owner.batches.waitFor(list.id)
-  expectSame('the list', status, 'completed')
+  const batch = await owner.batches.create({ name: `Wages, week ${week + 1}`, items })
+  await approver.approvals.decide(expectThere('the approval of the batch', batch.approval_id), { decision: 'approve' })
+  const { status, counts } = await owner.batches.waitFor(batch.id)
+  expectSame('the batch', status, 'completed')
   print(`Wages, week ${week + 1}: ${counts.succeeded} of ${items.length} payments succeeded`)
 }
 
 /** The bank returns a payment, as the provider's daily statement shows. The operator's `reconcile` command books the return. */
-const takeReturn = async (service: Service, folder: string, { owner }: Team, paymentId: string): Promise<void> => {
+const simulateBankReturn = async (service: Service, folder: string, { owner }: Team, paymentId: string): Promise<void> => {
   const { provider_receipt } = await owner.payments.get(paymentId)
   const answer = await fetch(`${service.controlUrl}/control/statement.csv?provider=PESALINK`)
   const lines = (await answer.text()).trimEnd().split('\n')
@@ -193,7 +193,7 @@ const playMonthOn = async (service: Service, folder: string, today: string): Pro
   const unanswered = await owner.topups.initiate({ amount_minor: '5000000', phone_number: '254700001037' })
   expectSame('the unanswered prompt', (await owner.topups.waitFor(unanswered.id)).status, 'failed')
   const storage = await pay(owner, payees.cold, 31_500, { narrative: 'Cold storage' }, approver)
-  await takeReturn(service, folder, team, storage.id)
+  await simulateBankReturn(service, folder, team, storage.id)
   print('One payment was refused, one rejected, one returned by the bank; wages to one phone failed every week')
 
   step('Today a payment by the agent waits for approval')

@@ -2,6 +2,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { decideByWallet, signInWithWallet } from '#client/wallet'
 import { localUrl } from '../../lib/loopback.ts'
 import { readEnvironment } from '../../process/environment.ts'
+import { postJson } from '../sandbox/deliver.ts'
 import { agreeTo, expectReady, expectSame, expectThere, followEvents, money, print, step, url } from './stage.ts'
 
 const people = 50
@@ -10,14 +11,8 @@ const failing = '254700000001'
 
 const payIn = async (reference: string, amountMinor: bigint): Promise<void> => {
   const { OPERATOR_HOST, OPERATOR_PORT } = readEnvironment()
-  const answer = await fetch(
-    `${localUrl(OPERATOR_HOST || '127.0.0.1', Number(OPERATOR_PORT || 3001))}/sandbox/control/deposits`,
-    {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ reference, amount_minor: amountMinor.toString() }),
-    },
-  )
+  const address = `${localUrl(OPERATOR_HOST || '127.0.0.1', Number(OPERATOR_PORT || 3001))}/sandbox/control/deposits`
+  const answer = await postJson(address, { reference, amount_minor: amountMinor.toString() }, 30_000)
   if (!answer.ok) throw new Error(`the emulated provider rejected the deposit: ${await answer.text()}`)
 }
 

@@ -39,7 +39,7 @@ export const expectReady = async (): Promise<void> => {
   console.log(`The payments service at ${url}`)
 }
 
-const patienceMs = 20_000
+const timeoutMs = 20_000
 
 export const resourceIdOf = (event: PaymentsEvent): string | undefined => {
   const { data } = event
@@ -66,13 +66,13 @@ export const followEvents = async (client: Payments) => {
       return ended
     },
     waitFor: async (type: PaymentsEvent['type'], resourceId?: string): Promise<PaymentsEvent> => {
-      for (const giveUpAt = performance.now() + patienceMs; performance.now() < giveUpAt; await wait(20)) {
+      for (const giveUpAt = performance.now() + timeoutMs; performance.now() < giveUpAt; await wait(20)) {
         const ofType = received.filter((event) => event.type === type)
         const event = ofType.find((each) => resourceId === undefined || resourceIdOf(each) === resourceId)
         if (event) return event
       }
       const types = received.map((event) => event.type).join(', ')
-      throw new Error(`the stream did not deliver "${type}" within ${patienceMs / 1000} s; it delivered: ${types || 'nothing'}`)
+      throw new Error(`the stream did not deliver "${type}" within ${timeoutMs / 1000} s; it delivered: ${types || 'nothing'}`)
     },
   }
 }

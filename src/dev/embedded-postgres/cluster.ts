@@ -3,17 +3,17 @@ import { chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/
 import { join } from 'node:path'
 import { StartupError } from '../../lib/errors.ts'
 import { isCode, isRunning, reason } from '../../lib/operating-system.ts'
-import { type Place, runProgram } from './programs.ts'
+import { runProgram, type Setup } from './programs.ts'
 
 /** The role and password are valid only for this server and stored only with it. */
 export type Cluster = { data: string; password: string }
 export const role = 'payments'
 
-export const openCluster = async (place: Place, durable: boolean): Promise<Cluster> => {
-  const cluster = join(place.folder, 'cluster')
+export const openCluster = async (setup: Setup, durable: boolean): Promise<Cluster> => {
+  const cluster = join(setup.folder, 'cluster')
   const major = await majorVersion(cluster)
-  const installed = place.programs.major
-  if (major === undefined) await createCluster(place, cluster, durable)
+  const installed = setup.programs.major
+  if (major === undefined) await createCluster(setup, cluster, durable)
   else if (major !== installed)
     throw new StartupError(
       `The database in ${cluster} was written by PostgreSQL ${major}, but this release runs ${installed}: move it with pg_dump, or choose another DATA_DIR.`,
@@ -22,8 +22,8 @@ export const openCluster = async (place: Place, durable: boolean): Promise<Clust
 }
 
 /** Created under a temporary name, then renamed. A killed start leaves no partial database, and of two starts one wins. */
-const createCluster = async (place: Place, cluster: string, durable: boolean) => {
-  const { folder, user } = place
+const createCluster = async (setup: Setup, cluster: string, durable: boolean) => {
+  const { folder, user } = setup
   await removeAbandoned(folder)
   const draft = join(folder, `new-${process.pid}-${randomBytes(4).toString('hex')}`)
   const passwordFile = join(draft, 'password')
@@ -31,7 +31,7 @@ const createCluster = async (place: Place, cluster: string, durable: boolean) =>
     await mkdir(draft, { mode: 0o700 })
     await writeFile(passwordFile, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 })
     if (user) await Promise.all([draft, passwordFile].map((path) => chown(path, user.uid, user.gid)))
-    await runProgram(place, 'initdb', [
+    await runProgram(setup, 'initdb', [
       `--pgdata=${join(draft, 'data')}`,
       `--username=${role}`,
       `--pwfile=${passwordFile}`,

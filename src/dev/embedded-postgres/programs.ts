@@ -52,7 +52,7 @@ export type PostgresUser = { uid: number; gid: number; capability?: string }
 export const choosePostgresUser = async (dataFolder: string, ...mustReach: string[]): Promise<PostgresUser | undefined> => {
   if (process.getuid?.() !== 0) return undefined
   const owner = await stat(dataFolder)
-  const user = (await ownerIfNamed(owner.uid, owner.gid)) ?? (await named('postgres')) ?? (await named('nobody'))
+  const user = (await ownerIfNamed(owner.uid, owner.gid)) ?? (await userNamed('postgres')) ?? (await userNamed('nobody'))
   if (!user) {
     throw new StartupError(
       'PostgreSQL cannot run as root, and there is no user "nobody" to run it: start as another user, or set DATABASE_URL.',
@@ -62,7 +62,7 @@ export const choosePostgresUser = async (dataFolder: string, ...mustReach: strin
   return closed === undefined ? user : { ...user, capability: await reachingCapability(user, closed) }
 }
 
-export const asUser = (user: PostgresUser | undefined, file: string, args: string[]) => {
+export const commandAsUser = (user: PostgresUser | undefined, file: string, args: string[]) => {
   if (!user) return { file, args, ids: {} }
   const { uid, gid, capability } = user
   if (!capability) return { file, args, ids: { uid, gid } }
@@ -73,14 +73,14 @@ export const asUser = (user: PostgresUser | undefined, file: string, args: strin
 
 // initdb looks up the user's name and fails if there is none.
 const ownerIfNamed = async (uid: number, gid: number) =>
-  uid !== 0 && (await id('-un', String(uid))) !== undefined ? { uid, gid } : undefined
+  uid !== 0 && (await readId('-un', String(uid))) !== undefined ? { uid, gid } : undefined
 
-const named = async (name: string) => {
-  const [uid, gid] = await Promise.all([id('-u', name), id('-g', name)])
+const userNamed = async (name: string) => {
+  const [uid, gid] = await Promise.all([readId('-u', name), readId('-g', name)])
   return uid === undefined || gid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) }
 }
 
-const id = (...args: string[]) =>
+const readId = (...args: string[]) =>
   run('id', args).then(
     ({ stdout }) => stdout.trim(),
     () => undefined,
@@ -120,15 +120,15 @@ export const environment = () => {
   return { ...Object.fromEntries(passed), LC_ALL: 'C', TZ: 'UTC' }
 }
 
-export type Place = { folder: string; programs: Programs; user: PostgresUser | undefined }
+export type Setup = { folder: string; programs: Programs; user: PostgresUser | undefined }
 
-export const placeIn = async (folder: string): Promise<Place> => {
+export const setupIn = async (folder: string): Promise<Setup> => {
   const programs = await findPrograms()
   return { folder, programs, user: await choosePostgresUser(folder, programs.folder) }
 }
 
 /** Runs a program until it exits. Sets cwd, because the server's user may not have access to the current folder. */
-export const runProgram = ({ programs, user }: Place, name: 'initdb' | 'pg_ctl', args: string[], env: NodeJS.ProcessEnv = {}) => {
-  const command = asUser(user, programs[name], args)
+export const runProgram = ({ programs, user }: Setup, name: 'initdb' | 'pg_ctl', args: string[], env: NodeJS.ProcessEnv = {}) => {
+  const command = commandAsUser(user, programs[name], args)
   return run(command.file, command.args, { ...command.ids, env: { ...environment(), ...env }, cwd: '/' })
 }

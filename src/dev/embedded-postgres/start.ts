@@ -10,7 +10,7 @@ import { StartupError } from '../../lib/errors.ts'
 import { isCode, reason } from '../../lib/operating-system.ts'
 import { type Cluster, openCluster, readPassword, role } from './cluster.ts'
 import { type Postmaster, runningPostmaster } from './postmaster.ts'
-import { type Place, placeIn, runProgram } from './programs.ts'
+import { runProgram, type Setup, setupIn } from './programs.ts'
 
 export type EmbeddedPostgres = { url: string; port: number; stop: () => Promise<void> }
 export type EmbeddedPostgresOptions = {
@@ -27,7 +27,7 @@ export type EmbeddedPostgresOptions = {
 const database = 'payments'
 const startTimeoutSeconds = 60
 const stopTimeoutSeconds = 30
-const attempts = 50
+const maxLaunchAttempts = 50
 const pollMs = 20
 
 /**
@@ -36,16 +36,16 @@ const pollMs = 20
  */
 export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
   const { durable = true, logger } = options
-  const place = await placeIn(await openDataFolder(options.dataDir))
-  const cluster = await openCluster(place, durable)
-  const previous = await own(place, cluster)
+  const setup = await setupIn(await openDataFolder(options.dataDir))
+  const cluster = await openCluster(setup, durable)
+  const previous = await lockFolder(setup, cluster)
   if (previous) {
     logger?.info('stopping the database server of an earlier start')
-    await stopServer(place, cluster).finally(() => previous.lock.end().catch(() => undefined))
+    await stopServer(setup, cluster).finally(() => previous.lock.end().catch(() => undefined))
   }
-  await launch(place, cluster, options)
-  const server = await own(place, cluster)
-  if (!server) throw startedTwice(place)
+  await launch(setup, cluster, options)
+  const server = await lockFolder(setup, cluster)
+  if (!server) throw startedTwice(setup)
   const { pid, port, lock } = server
   // Stops the server if the process exits without stop(). An exit handler cannot await anything.
   const atExit = () => {
@@ -55,18 +55,18 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
       if (!isCode(error, 'ESRCH')) throw error
     }
   }
-  const lost = () => {
+  const onServerLost = () => {
     process.off('exit', atExit)
     logger?.error('the embedded database server ended unexpectedly')
   }
   process.once('exit', atExit)
-  lock.once('end', lost)
+  lock.once('end', onServerLost)
   let stopped: Promise<void> | undefined
   const stop = async () => {
     process.off('exit', atExit)
-    lock.off('end', lost)
+    lock.off('end', onServerLost)
     // Holds the lock until the server has stopped, so that a process waiting for the folder never finds a stopping server.
-    await stopServer(place, cluster)
+    await stopServer(setup, cluster)
     await lock.end().catch(() => undefined)
   }
   return {
@@ -95,10 +95,10 @@ export const attachEmbeddedPostgres = async (dataDir: string): Promise<Pick<Embe
 }
 
 /** First a fast shutdown, which rolls back and writes a checkpoint. After a timeout an immediate one, which loses no commits. */
-const stopServer = async (place: Place, { data }: Cluster) => {
+const stopServer = async (setup: Setup, { data }: Cluster) => {
   for (const mode of ['fast', 'immediate']) {
     try {
-      await runProgram(place, 'pg_ctl', ['stop', '-D', data, '-m', mode, '-w', '-t', String(stopTimeoutSeconds)])
+      await runProgram(setup, 'pg_ctl', ['stop', '-D', data, '-m', mode, '-w', '-t', String(stopTimeoutSeconds)])
       return
     } catch (error) {
       const running = await runningPostmaster(data)
@@ -111,27 +111,27 @@ const stopServer = async (place: Place, { data }: Cluster) => {
   }
 }
 
-const launch = async (place: Place, { data }: Cluster, options: EmbeddedPostgresOptions): Promise<void> => {
+const launch = async (setup: Setup, { data }: Cluster, options: EmbeddedPostgresOptions): Promise<void> => {
   const { durable = true, settings, port: configured } = options
-  const log = join(place.folder, 'server.log')
+  const log = join(setup.folder, 'server.log')
   // A free port may be taken before the server binds it.
   for (let attempt = 1; ; attempt += 1) {
     const port = configured ?? (await freePort())
     try {
       await writeFile(log, '', { mode: 0o600 })
-      if (place.user) await chown(log, place.user.uid, place.user.gid)
-      const asked = optionsText({ ...settingsOf(durable), ...settings, port: String(port) })
-      const paths = ['-p', inQuotes(place.programs.postgres), '-l', inQuotes(log)]
-      const args = ['start', ...paths, '-w', '-t', String(startTimeoutSeconds), '-o', asked]
+      if (setup.user) await chown(log, setup.user.uid, setup.user.gid)
+      const shellSettings = shellOptions({ ...settingsOf(durable), ...settings, port: String(port) })
+      const paths = ['-p', inQuotes(setup.programs.postgres), '-l', inQuotes(log)]
+      const args = ['start', ...paths, '-w', '-t', String(startTimeoutSeconds), '-o', shellSettings]
       // Not passed with -D, because pg_ctl would interpret the path and also pass it to a shell.
-      await runProgram(place, 'pg_ctl', args, { PGDATA: data })
+      await runProgram(setup, 'pg_ctl', args, { PGDATA: data })
       return
     } catch (cause) {
       const logText = await readFile(log, 'utf8').catch(() => '')
       const portTaken = logText.includes('could not bind')
       // The workers of a killed server exit within moments. Until then Postgres refuses to start on the same data.
       const workersLeft = logText.includes('pre-existing shared memory block')
-      if (attempt < attempts && (workersLeft || (portTaken && configured === undefined))) {
+      if (attempt < maxLaunchAttempts && (workersLeft || (portTaken && configured === undefined))) {
         await wait(100)
         continue
       }
@@ -139,14 +139,14 @@ const launch = async (place: Place, { data }: Cluster, options: EmbeddedPostgres
       if (/did not start in time/.test(reason(cause))) throw notReady(cause)
       // Another process is using the folder: it stopped our server, or has already replaced the log with its own.
       if (/postmaster.pid" already exists|received fast shutdown/.test(logText) || (await runningPostmaster(data)))
-        throw startedTwice(place)
+        throw startedTwice(setup)
       const fatal = /FATAL:\s+(.*)/.exec(logText)?.[1] ?? reason(cause)
       throw new StartupError(`The embedded database did not start: ${fatal} (more in ${log}).`, { cause })
     }
   }
 }
 
-const startedTwice = ({ folder }: Place) =>
+const startedTwice = ({ folder }: Setup) =>
   new StartupError(`Another process is starting the database in ${folder}: use one process per DATA_DIR.`)
 
 const notReady = (cause?: unknown) =>
@@ -171,7 +171,7 @@ const settingsOf = (durable: boolean) => ({
 const inQuotes = (path: string) => path.replace(/["$`\\]/g, '\\$&')
 
 /** pg_ctl passes the options to a shell. */
-const optionsText = (settings: Readonly<Record<string, string>>) =>
+const shellOptions = (settings: Readonly<Record<string, string>>) =>
   Object.entries(settings)
     .map(([name, value]) => `-c '${name}=${value.replaceAll("'", "'\\''")}'`)
     .join(' ')
@@ -190,7 +190,7 @@ const freePort = () =>
  * Ensures that only one service uses a data folder. The lock belongs to a connection, so a killed service releases it once
  * Postgres notices, for which this function waits. Undefined if no server is running, or if its owner is stopping it.
  */
-const own = async (place: Place, cluster: Cluster): Promise<(Postmaster & { lock: pg.Client }) | undefined> => {
+const lockFolder = async (setup: Setup, cluster: Cluster): Promise<(Postmaster & { lock: pg.Client }) | undefined> => {
   const server = await untilReady(cluster)
   if (!server) return undefined
   const lock = new pg.Client({
@@ -208,7 +208,7 @@ const own = async (place: Place, cluster: Cluster): Promise<(Postmaster & { lock
     await lock.connect()
     await lock.query(`SET lock_timeout = '1s'`)
     await lock.query('SELECT pg_advisory_lock(1)').catch(async (error: unknown) => {
-      throw isCode(error, '55P03') ? await inUse(lock, place) : error
+      throw isCode(error, '55P03') ? await inUse(lock, setup) : error
     })
     const { rowCount } = await lock.query('SELECT 1 FROM pg_database WHERE datname = $1', [database])
     if (rowCount === 0) await lock.query(`CREATE DATABASE ${database}`)
@@ -228,7 +228,7 @@ const own = async (place: Place, cluster: Cluster): Promise<(Postmaster & { lock
   }
 }
 
-const inUse = async (client: pg.Client, { folder }: Place) => {
+const inUse = async (client: pg.Client, { folder }: Setup) => {
   const { rows } = await client.query<{ application_name: string }>(
     `SELECT application_name FROM pg_stat_activity JOIN pg_locks USING (pid) WHERE locktype = 'advisory' AND granted LIMIT 1`,
   )

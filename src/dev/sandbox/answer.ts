@@ -22,25 +22,25 @@ export const gatewayError = (status: number, errorCode: string, errorMessage: st
   body: { requestId: randomUUID(), errorCode, errorMessage },
 })
 
-const instead = (answer: EmulatedAnswer): Fault => ({ kind: 'answer', takesEffect: false, ...answer })
+const faultOf = (answer: EmulatedAnswer): Fault => ({ kind: 'answer', takesEffect: false, ...answer })
 
 const faults: Readonly<Record<Exclude<EffectOn<'request'>, 'delay'>, Fault>> = {
   drop: { kind: 'hang', takesEffect: false },
   lose_answer: { kind: 'reset', takesEffect: true },
   html: { kind: 'answer', takesEffect: false, status: 502, body: '<html>Bad Gateway</html>', contentType: 'text/html' },
-  error_500: instead(gatewayError(500, '500.001.1001', 'Server Error')),
-  spike_arrest: instead(gatewayError(429, '500.003.02', 'Error Occurred: Spike Arrest Violation')),
+  error_500: faultOf(gatewayError(500, '500.001.1001', 'Server Error')),
+  spike_arrest: faultOf(gatewayError(429, '500.003.02', 'Error Occurred: Spike Arrest Violation')),
   outage: { kind: 'reset', takesEffect: false },
 }
 
-export const cut = (reply: FastifyReply): FastifyReply => {
+export const resetConnection = (reply: FastifyReply): FastifyReply => {
   reply.hijack()
   reply.raw.socket?.resetAndDestroy()
   return reply
 }
 
 const sendFault = (reply: FastifyReply, fault: Fault): FastifyReply => {
-  if (fault.kind === 'reset') return cut(reply)
+  if (fault.kind === 'reset') return resetConnection(reply)
   if (fault.kind === 'hang') return reply.hijack()
   if (fault.location !== undefined) reply.header('location', fault.location)
   return reply
@@ -52,7 +52,7 @@ const sendFault = (reply: FastifyReply, fault: Fault): FastifyReply => {
 type Answer<P> = (provider: P, request: FastifyRequest) => EmulatedAnswer
 
 /** Parses the body and calls the handler. If the body does not match the form, calls `invalid` with the faulty field. */
-export const ofForm =
+export const validated =
   <P>(invalid: (field: string) => EmulatedAnswer) =>
   <Form extends z.ZodType>(
     form: Form,
@@ -74,7 +74,7 @@ export type Gateway<P> = {
 export type Serve = <P extends { tokens: Readonly<Record<Provider, Tokens>> }>(provider: P, gateway: Gateway<P>) => void
 
 export const createGateways = (app: FastifyInstance, rules: Rules, journal: Journal) => {
-  const ordered: Fault[] = []
+  const queuedFaults: Fault[] = []
   const serve: Serve = (provider, { name, login, refuseToken, partyOf, endpoints }) => {
     const { method, url } = login
     const logIn = (request: FastifyRequest, reply: FastifyReply) => {
@@ -87,25 +87,25 @@ export const createGateways = (app: FastifyInstance, rules: Rules, journal: Jour
         const { authorization } = request.headers
         const isKnown = provider.tokens[name].accepts(authorization)
         const target = { rail, party: partyOf(request.body) }
-        const note = (status: number | string) =>
+        const logReceived = (status: number | string) =>
           journal.add('received', { path, rail, party: maskedParty(target.party), answer: status })
         const isFaulty = isKnown && !skipsFaults
         const rule = isFaulty ? rules.takeMatching('request', target) : undefined
-        const ruled = rule && rule.effect !== 'delay' ? faults[rule.effect] : undefined
-        const fault = isFaulty ? (ordered.shift() ?? ruled) : undefined
+        const faultOfRule = rule && rule.effect !== 'delay' ? faults[rule.effect] : undefined
+        const fault = isFaulty ? (queuedFaults.shift() ?? faultOfRule) : undefined
         if (fault) {
           if (fault.takesEffect) answer(provider, request)
-          note(fault.kind === 'answer' ? fault.status : fault.kind)
+          logReceived(fault.kind === 'answer' ? fault.status : fault.kind)
           return sendFault(reply, fault)
         }
         const { status, body, lost, delayMs } = isKnown ? answer(provider, request) : refuseToken(authorization)
-        note(lost ? 'lost' : status)
+        logReceived(lost ? 'lost' : status)
         if (rule) await wait(rule.delay_ms)
         if (delayMs) await wait(delayMs)
-        return lost ? cut(reply) : reply.code(status).send(body)
+        return lost ? resetConnection(reply) : reply.code(status).send(body)
       }
       app.route({ method, url: path, handler })
     }
   }
-  return { failNext: (fault: Fault): void => void ordered.push(fault), serve }
+  return { failNext: (fault: Fault): void => void queuedFaults.push(fault), serve }
 }

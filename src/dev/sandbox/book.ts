@@ -34,7 +34,7 @@ export type Order = {
   payee: string | null
 }
 
-export type Asked = Omit<Order, 'payer' | 'payee' | 'receipt' | 'state' | 'reported' | 'at' | 'movedAt' | 'queryCount'> &
+export type NewOrder = Omit<Order, 'payer' | 'payee' | 'receipt' | 'state' | 'reported' | 'at' | 'movedAt' | 'queryCount'> &
   Partial<Pick<Order, 'payer' | 'payee'>>
 
 /** Money that moved, regardless of what was reported. `at`: when it moved. */
@@ -45,7 +45,7 @@ const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
 /** Random, because receipts must not repeat after a restart: the service's database still has the earlier ones. */
 export const newReceipt = (): string => [...randomBytes(10)].map((byte) => alphabet[byte % alphabet.length]).join('')
 
-type Written =
+type StoredLine =
   | { kind: 'order'; order: Omit<Order, 'amountMinor' | 'at' | 'movedAt'> & { amountMinor: string; at: string } }
   | { kind: 'settled'; receipt: string; state: Order['state']; at: string }
   | { kind: 'reported'; receipt: string }
@@ -55,24 +55,25 @@ type Written =
 export const createBook = (clock: Clock, store: Store) => {
   const orders: Order[] = []
   const byReceipt = new Map<string, Order>()
-  const byId = new Map<string, Order[]>()
-  const settled = new Map<string, bigint>()
+  const ordersById = new Map<string, Order[]>()
+  const settledCharges = new Map<string, bigint>()
 
   const add = (order: Order): void => {
     orders.push(order)
     byReceipt.set(order.receipt, order)
-    for (const id of new Set([order.key, order.conversation, order.receipt])) byId.set(id, [...(byId.get(id) ?? []), order])
+    for (const id of new Set([order.key, order.conversation, order.receipt]))
+      ordersById.set(id, [...(ordersById.get(id) ?? []), order])
   }
   const settleAt = (order: Order, state: Order['state'], at: Date): void => {
     order.state = state
     if (state === 'moved') order.movedAt = at
   }
-  const addSettled = (account: string, amountMinor: bigint): void => {
-    settled.set(account, (settled.get(account) ?? 0n) + amountMinor)
+  const addSettledCharges = (account: string, amountMinor: bigint): void => {
+    settledCharges.set(account, (settledCharges.get(account) ?? 0n) + amountMinor)
   }
-  const replay = (line: Written): void => {
+  const replay = (line: StoredLine): void => {
     if (line.kind === 'charges_settled') {
-      addSettled(line.account, BigInt(line.amountMinor))
+      addSettledCharges(line.account, BigInt(line.amountMinor))
       return
     }
     if (line.kind === 'order') {
@@ -86,14 +87,14 @@ export const createBook = (clock: Clock, store: Store) => {
     if (line.kind === 'settled') settleAt(order, line.state, new Date(line.at))
     else order.reported = true
   }
-  for (const line of store.read()) replay(line as Written)
+  for (const line of store.read()) replay(line as StoredLine)
 
   return {
-    open: (asked: Asked): Order => {
+    open: (fields: NewOrder): Order => {
       const opened: Order = {
         payer: null,
         payee: null,
-        ...asked,
+        ...fields,
         state: 'under_way',
         reported: false,
         at: clock.now(),
@@ -120,10 +121,11 @@ export const createBook = (clock: Clock, store: Store) => {
     /** Deducts accumulated charges from an account's balance. */
     settleCharges: (account: string, amountMinor: bigint): void => {
       store.append({ kind: 'charges_settled', account, amountMinor: amountMinor.toString() })
-      addSettled(account, amountMinor)
+      addSettledCharges(account, amountMinor)
     },
-    settledMinor: (account: string): bigint => settled.get(account) ?? 0n,
-    find: (rails: readonly AnyRail[], id: string): Order | undefined => byId.get(id)?.find((order) => rails.includes(order.rail)),
+    settledMinor: (account: string): bigint => settledCharges.get(account) ?? 0n,
+    find: (rails: readonly AnyRail[], id: string): Order | undefined =>
+      ordersById.get(id)?.find((order) => rails.includes(order.rail)),
     orders: (): readonly Readonly<Order>[] => orders,
     unfinished: (): Order[] => orders.filter((order) => order.state === 'under_way' || !order.reported),
     movements: (): readonly Movement[] =>

@@ -1,11 +1,11 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { sendHtml } from '../../http/page.ts'
 import { type Provider, phoneRail, providerOf, providers } from '../../lib/rail-names.ts'
 import { type Movement, type Order, workingBalance } from './book.ts'
 import { controlPage, controlScript } from './control-page.ts'
 import { PayIn, payIn } from './deposits.ts'
-import type { Emulation, Emulator } from './emulator.ts'
+import type { Emulation, ProviderEmulator } from './emulator.ts'
 import { emulators } from './emulators.ts'
 import { periodText } from './format.ts'
 import { maskedParty } from './journal.ts'
@@ -26,7 +26,7 @@ const StatementOf = z.strictObject({
   account: z.string().min(1).max(40).optional(),
 })
 
-const emulated: { readonly [P in Provider]: Emulator<P> } = emulators
+const emulated: { readonly [P in Provider]: ProviderEmulator<P> } = emulators
 
 const quote = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
@@ -51,6 +51,9 @@ const presentOrder = (order: Order) => ({
   times_asked: order.queryCount,
 })
 
+const refuse = (reply: FastifyReply, status: number, error: string, message: string): FastifyReply =>
+  reply.code(status).send({ error, message })
+
 const isLoopback = (host: string): boolean => /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host)
 
 /** Rules, journal, money, credentials, time. Requires JSON and our own Host header, so that other sites' pages cannot use it. */
@@ -72,7 +75,7 @@ export const registerControl = (
     control.setErrorHandler((error, _request, reply) => {
       if (!(error instanceof z.ZodError)) throw error
       const message = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')
-      return reply.code(400).send({ error: 'invalid_request', message })
+      return refuse(reply, 400, 'invalid_request', message)
     })
     control.get('/control', (_request, reply) => sendHtml(reply, 200, controlPage(home), { scripted: true }))
     control.get('/control/page.js', (_request, reply) => reply.type('text/javascript; charset=utf-8').send(controlScript))
@@ -106,8 +109,7 @@ export const registerControl = (
     control.get('/control/orders', async () => ({ data: book.orders().map(presentOrder) }))
     control.post('/control/deposits', async (request, reply) => {
       const paid = await payIn(emulation, PayIn.parse(request.body))
-      if ('rejected' in paid)
-        return reply.code(409).send({ error: 'rejected', message: `The payment was rejected: ${paid.rejected}.` })
+      if ('rejected' in paid) return refuse(reply, 409, 'rejected', `The payment was rejected: ${paid.rejected}.`)
       return reply.code(201).send(presentOrder(paid.order))
     })
     control.get('/control/movements', async () => ({ data: book.movements().map(presentOrder) }))
@@ -125,19 +127,14 @@ export const registerControl = (
       return reply.type('text/csv').send(statementCsv(book.movements(), provider, account))
     })
     control.get('/control/options', async () => options)
-    control.get('/control/clock', async () => ({
-      now: emulation.clock.now().toISOString(),
-      offset_ms: moveTime?.offsetMs() ?? 0,
-    }))
+    const presentTime = (offset_ms: number) => ({ now: emulation.clock.now().toISOString(), offset_ms })
+    control.get('/control/clock', async () => presentTime(moveTime?.offsetMs() ?? 0))
     control.post('/control/clock', async (request, reply) => {
       const { advance_seconds } = Advance.parse(request.body)
-      if (!moveTime)
-        return reply
-          .code(409)
-          .send({ error: 'conflict', message: 'Only the service that owns this emulator can change its time.' })
+      if (!moveTime) return refuse(reply, 409, 'conflict', 'Only the service that owns this emulator can change its time.')
       const offset = moveTime.advance(advance_seconds)
       journal.add('clock', { advanced_seconds: advance_seconds })
-      return reply.send({ now: emulation.clock.now().toISOString(), offset_ms: offset })
+      return reply.send(presentTime(offset))
     })
   })
 }

@@ -32,14 +32,14 @@ type Deposited = Pick<Order, 'key' | 'reference' | 'account' | 'party' | 'payer'
 export type RenderDeposit = (deposit: Deposited, settled: Settled) => unknown
 
 /** Formats of each rail's outcomes and of deposit notifications, and the organisation's accounts for deposits. */
-type Forms = {
+type ProviderFormats = {
   /** `timeout`: the callback to the timeout URL, if the rail has one. */
   renderings: Readonly<Record<SendingRail, { result: Render; timeout?: (order: Order) => unknown }>>
   notifications: Readonly<Record<DepositRail, RenderDeposit>>
   accounts: Readonly<Record<DepositRail, string>>
 }
 
-export const createEmulation = ({ clock, folder, scheduler, delayMs }: EmulationDeps, forms: Forms) => {
+export const createEmulation = ({ clock, folder, scheduler, delayMs }: EmulationDeps, forms: ProviderFormats) => {
   const journal = createJournal(clock)
   const rules = createRules()
   return {
@@ -68,14 +68,14 @@ type Statement = {
   lines: (moved: Movement) => string[][]
 }
 
-export type Emulator<P extends Provider> = {
-  renderings: Pick<Forms['renderings'], SendingRail & RailOf<P>>
-  notifications: Pick<Forms['notifications'], DepositOf<P>>
+export type ProviderEmulator<P extends Provider> = {
+  renderings: Pick<ProviderFormats['renderings'], SendingRail & RailOf<P>>
+  notifications: Pick<ProviderFormats['notifications'], DepositOf<P>>
   statement: Statement
   create: (secretOf: SecretOf) => {
     /** A client's options, without the base URL. */
     options: object
-    accounts: Pick<Forms['accounts'], DepositOf<P>>
+    accounts: Pick<ProviderFormats['accounts'], DepositOf<P>>
     register: (emulation: Emulation, serve: Serve) => void
   }
 }

@@ -9,7 +9,7 @@ import { escapeHtml, renderPage, sendHtml } from '../../http/page.ts'
 import { type Clock, secondsAfter } from '../../lib/clock.ts'
 import { field } from '../../rails/fields.ts'
 
-const unlisted = { config: { internal: true, access: 'public' as const }, schema: { hide: true } }
+const undocumentedRoute = { config: { internal: true, access: 'public' as const }, schema: { hide: true } }
 
 /** A person with an account at every simulated provider, as in the page's links. */
 type SandboxPerson = { name: string; email: string; unverified?: string }
@@ -29,7 +29,7 @@ const googleSubjectOf = (person: SandboxPerson): string => `1${digestOf(person).
 const githubIdOf = (person: SandboxPerson): number => digestOf(person).readUIntBE(0, 5) + 1
 
 /** The URLs of a provider: `publicUrl` for browsers, `selfUrl` for this process. */
-type Place = { publicUrl: string; selfUrl: string; clock: Clock }
+type ProviderPlace = { publicUrl: string; selfUrl: string; clock: Clock }
 
 const codeSeconds = 60
 
@@ -53,10 +53,10 @@ ${Object.entries(asked).map(hiddenInput).join('\n')}
 </form>`
 
 /** A provider's page for choosing a person, and its codes. The page needs no password. */
-const createAuthorization = (title: string, at: string, { publicUrl, clock }: Place) => {
+const createAuthorization = (title: string, authorizePath: string, { publicUrl, clock }: ProviderPlace) => {
   const name = title.toLowerCase()
   const base = `/sandbox/identity/${name}`
-  const path = base + at
+  const path = base + authorizePath
   const redirectUri = `${publicUrl}/v1/auth/${name}/callback`
   const client = { clientId: `sandbox.${name}`, clientSecret: randomUUID() }
   /** The requirements of a provider for this client: response type code, PKCE with S256, and the registered redirect URI. */
@@ -75,7 +75,7 @@ const createAuthorization = (title: string, at: string, { publicUrl, clock }: Pl
     name: z.string().max(100).default(''),
     unverified: z.string().exactOptional(),
   })
-  const waiting = new Map<string, z.output<typeof Choice> & { until: Date }>()
+  const issuedCodes = new Map<string, z.output<typeof Choice> & { until: Date }>()
   const back = (answer: Record<string, string>): string => `${redirectUri}?${new URLSearchParams(answer)}`
   const refuse = (reply: FastifyReply, error: z.ZodError): FastifyReply => {
     const paragraphs = ['A provider would reject this authorization request:', z.prettifyError(error)]
@@ -83,7 +83,7 @@ const createAuthorization = (title: string, at: string, { publicUrl, clock }: Pl
   }
 
   const register = (app: App): void => {
-    app.get(path, unlisted, async ({ query }, reply) => {
+    app.get(path, undocumentedRoute, async ({ query }, reply) => {
       const { data: asked, error } = Request.safeParse(query)
       if (error) return refuse(reply, error)
       const links = people.map((person) => ({
@@ -97,11 +97,11 @@ const createAuthorization = (title: string, at: string, { publicUrl, clock }: Pl
       }
       return sendHtml(reply, 200, renderPage(page, otherPersonForm(path, asked)))
     })
-    app.get(`${path}/choose`, unlisted, async ({ query }, reply) => {
+    app.get(`${path}/choose`, undocumentedRoute, async ({ query }, reply) => {
       const { data: choice, error } = Choice.safeParse(query)
       if (error) return refuse(reply, error)
       const code = randomBytes(20).toString('base64url')
-      waiting.set(code, { ...choice, name: choice.name || choice.email, until: secondsAfter(clock.now(), codeSeconds) })
+      issuedCodes.set(code, { ...choice, name: choice.name || choice.email, until: secondsAfter(clock.now(), codeSeconds) })
       return reply.header('cache-control', 'no-store').redirect(back({ code, state: choice.state }), 302)
     })
   }
@@ -112,8 +112,8 @@ const createAuthorization = (title: string, at: string, { publicUrl, clock }: Pl
     if (!request.success) return 'invalid_request'
     const { code, redirect_uri, code_verifier, client_id, client_secret } = request.data
     if (client_id !== client.clientId || client_secret !== client.clientSecret) return 'invalid_client'
-    const chosen = waiting.get(code)
-    waiting.delete(code)
+    const chosen = issuedCodes.get(code)
+    issuedCodes.delete(code)
     if (!chosen || chosen.until <= clock.now() || redirect_uri !== redirectUri) return 'invalid_grant'
     const isProven = createHash('sha256').update(code_verifier).digest('base64url') === chosen.code_challenge
     return isProven ? chosen : 'invalid_grant'
@@ -124,7 +124,7 @@ const createAuthorization = (title: string, at: string, { publicUrl, clock }: Pl
 const tokenSeconds = 3600
 
 /** Simulates Google with OpenID Connect: authorization, token with an RS256 ID token, and keys. */
-const createSandboxGoogle = (place: Place) => {
+const createSandboxGoogle = (place: ProviderPlace) => {
   const { base, path, client, ...authorization } = createAuthorization('Google', '/authorize', place)
   const issuer = place.publicUrl + base
   // Created at first use, because generating an RSA key takes longer than the rest of the startup.
@@ -136,19 +136,19 @@ const createSandboxGoogle = (place: Place) => {
     const { name, email, unverified } = person
     const iat = Math.floor(place.clock.now().getTime() / 1000)
     const issued = { iss: issuer, aud: client.clientId, azp: client.clientId, iat, exp: iat + tokenSeconds }
-    const who = { sub: googleSubjectOf(person), email, email_verified: unverified === undefined, name }
+    const claims = { sub: googleSubjectOf(person), email, email_verified: unverified === undefined, name }
     const { privateKey } = await keys()
-    const token = new SignJWT({ ...issued, ...who, ...(nonce && { nonce }) })
+    const token = new SignJWT({ ...issued, ...claims, ...(nonce && { nonce }) })
     return token.setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid }).sign(privateKey)
   }
 
   const register = (app: App): void => {
     authorization.register(app)
-    app.get(`${base}/keys`, unlisted, async (_request, reply) => {
+    app.get(`${base}/keys`, undocumentedRoute, async (_request, reply) => {
       const { publicKey } = await keys()
       return reply.send({ keys: [{ ...(await exportJWK(publicKey)), kid, use: 'sig', alg: 'RS256' }] })
     })
-    app.post(`${base}/token`, unlisted, async ({ body }, reply) => {
+    app.post(`${base}/token`, undocumentedRoute, async ({ body }, reply) => {
       const isCode = field(body, 'grant_type') === 'authorization_code'
       const chosen = isCode ? authorization.redeem(body) : 'invalid_request'
       if (typeof chosen === 'string') return reply.code(chosen === 'invalid_client' ? 401 : 400).send({ error: chosen })
@@ -171,7 +171,7 @@ const createSandboxGoogle = (place: Place) => {
 }
 
 /** Simulates GitHub as documented: a rejected code gets status 200 with an error, and e-mails have a separate endpoint. */
-const createSandboxGithub = (place: Place) => {
+const createSandboxGithub = (place: ProviderPlace) => {
   const { base, path, client, ...authorization } = createAuthorization('GitHub', '/login/oauth/authorize', place)
   const signedIn = new Map<string, SandboxPerson>()
 
@@ -190,7 +190,7 @@ const createSandboxGithub = (place: Place) => {
 
   const register = (app: App): void => {
     authorization.register(app)
-    app.post(`${base}/login/oauth/access_token`, unlisted, async ({ body }, reply) => {
+    app.post(`${base}/login/oauth/access_token`, undocumentedRoute, async ({ body }, reply) => {
       const chosen = authorization.redeem(body)
       if (chosen === 'invalid_client') return reply.send({ error: 'incorrect_client_credentials' })
       if (typeof chosen === 'string') return reply.send({ error: 'bad_verification_code' })
@@ -198,8 +198,8 @@ const createSandboxGithub = (place: Place) => {
       signedIn.set(token, chosen)
       return reply.send({ access_token: token, token_type: 'bearer', scope: 'read:user,user:email' })
     })
-    app.get(`${base}/api/user`, unlisted, asPerson(userOf))
-    app.get(`${base}/api/user/emails`, unlisted, asPerson(emailsOf))
+    app.get(`${base}/api/user`, undocumentedRoute, asPerson(userOf))
+    app.get(`${base}/api/user/emails`, undocumentedRoute, asPerson(emailsOf))
   }
 
   const options: GithubOptions = {
@@ -216,7 +216,7 @@ const createSandboxGithub = (place: Place) => {
 export const sandboxIssuerPrefix = 'sandbox:'
 
 /** Runs on the service's public server, which browsers can reach. Uses the machine's clock, as does the check of ID tokens. */
-export const createIdentitySandbox = (place: Place) => {
+export const createIdentitySandbox = (place: ProviderPlace) => {
   const google = createSandboxGoogle(place)
   const github = createSandboxGithub(place)
   return {

@@ -3,35 +3,27 @@ import { escapeHtml, renderPage, sendHtml } from '../../http/page.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { isLoopbackUrl } from '../../lib/loopback.ts'
 
-type Letter = Readonly<Record<'subject' | 'to' | 'at' | 'language', string>> & {
+type Mail = Readonly<Record<'subject' | 'to' | 'at' | 'language', string>> & {
   readonly paragraphs: readonly string[]
   readonly action: { readonly text: string; readonly url: string }
   readonly notes: readonly string[]
 }
 
-const html = ({
-  subject,
-  to,
-  at,
-  language,
-  paragraphs,
-  action,
-  notes,
-}: Letter): string => `<article lang="${escapeHtml(language)}">
+const mailHtml = (mail: Mail): string => `<article lang="${escapeHtml(mail.language)}">
 <hr>
-<h2>${escapeHtml(subject)}</h2>
-<p><small>To ${escapeHtml(to)}, ${escapeHtml(at)}</small></p>
-${paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`).join('\n')}
-<p><a class="primary" href="${escapeHtml(action.url)}">${escapeHtml(action.text)}</a></p>
-<p><small>${notes.map(escapeHtml).join('<br>')}</small></p>
+<h2>${escapeHtml(mail.subject)}</h2>
+<p><small>To ${escapeHtml(mail.to)}, ${escapeHtml(mail.at)}</small></p>
+${mail.paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`).join('\n')}
+<p><a class="primary" href="${escapeHtml(mail.action.url)}">${escapeHtml(mail.action.text)}</a></p>
+<p><small>${mail.notes.map(escapeHtml).join('<br>')}</small></p>
 </article>`
 
 /** Shows unsent mails with working links. Only for this machine, because an invitation's link contains its token. */
-export const registerMailbox = (app: App, read: () => Promise<readonly Letter[]>): void => {
+export const registerMailbox = (app: App, read: () => Promise<readonly Mail[]>): void => {
   const config = { internal: true, access: 'public' as const }
   app.get('/sandbox/mail', { config, schema: { hide: true } }, async (request, reply) => {
     if (!isLoopbackUrl(`http://${request.headers.host ?? ''}`)) throw new Refusal('forbidden')
-    const letters = await read()
+    const mails = await read()
     const page = {
       title: 'Mailbox (sandbox)',
       paragraphs: [
@@ -39,6 +31,6 @@ export const registerMailbox = (app: App, read: () => Promise<readonly Letter[]>
       ],
       links: [{ href: '/account', text: 'Notification settings' }],
     }
-    return sendHtml(reply, 200, renderPage(page, letters.map(html).join('\n') || '<p>No emails yet.</p>'))
+    return sendHtml(reply, 200, renderPage(page, mails.map(mailHtml).join('\n') || '<p>No emails yet.</p>'))
   })
 }

@@ -33,30 +33,30 @@ export const Holder = z.strictObject({
 })
 const Stored = z.record(z.string(), z.string().nullable())
 
-const masked = (word: string): string => `${word.charAt(0)}${'*'.repeat(Math.max(1, word.length - 1))}`
+const maskWord = (word: string): string => `${word.charAt(0)}${'*'.repeat(Math.max(1, word.length - 1))}`
 
 /** The name as a provider returns it under a fault. Null if the number has no holder. */
-const disturbed = (name: string | null, fault: EffectOn<'name'> | undefined): string | null => {
+const withFault = (name: string | null, fault: EffectOn<'name'> | undefined): string | null => {
   if (fault === 'name_ok') return 'OK'
   if (fault === 'name_other') return 'JANE DOE'
   if (name === null) return null
   if (fault === 'name_swapped') return name.split(' ').toReversed().join(' ')
-  return fault === 'name_masked' ? name.split(' ').map(masked).join(' ') : name
+  return fault === 'name_masked' ? name.split(' ').map(maskWord).join(' ') : name
 }
 
 export const createNames = (rules: Rules, folder?: string) => {
-  const kept = keepDocument(folder, 'names.json', Stored, {})
-  const nameOf = (party: string): string | null => new Map(Object.entries({ ...holders, ...kept.read() })).get(party) ?? null
+  const stored = keepDocument(folder, 'names.json', Stored, {})
+  const nameOf = (party: string): string | null => new Map(Object.entries({ ...holders, ...stored.read() })).get(party) ?? null
   return {
     of: nameOf,
-    forget: (): void => kept.write({}),
-    set: ({ party, name }: z.output<typeof Holder>): void => kept.write({ ...kept.read(), [party]: name }),
+    forget: (): void => stored.write({}),
+    set: ({ party, name }: z.output<typeof Holder>): void => stored.write({ ...stored.read(), [party]: name }),
     /** A response to a name query. `lost`: the connection is reset instead. */
     query: (rail: RailName, party: string): { name: string | null; lost: boolean; delayMs: number } => {
       const rule = rules.takeMatching('name', { rail, party })
       const fault = rule?.effect ?? faults.get(party)
       return {
-        name: disturbed(nameOf(party), fault),
+        name: withFault(nameOf(party), fault),
         lost: fault === 'name_outage',
         delayMs: rule?.effect === 'name_late' ? rule.delay_ms : 0,
       }
@@ -67,6 +67,6 @@ export const createNames = (rules: Rules, folder?: string) => {
 /** The first name in full and the other names masked, as M-PESA returns a person's name. */
 export const subscriber = (name: string): { firstName: string; middleName: string; lastName: string } => {
   const [first = '', ...others] = name.split(' ')
-  const hidden = others.map((word) => (word.includes('*') ? word : masked(word)))
+  const hidden = others.map((word) => (word.includes('*') ? word : maskWord(word)))
   return { firstName: first, middleName: hidden.slice(0, -1).join(' '), lastName: hidden.at(-1) ?? '' }
 }

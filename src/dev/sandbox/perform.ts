@@ -1,5 +1,5 @@
 import { isDepositRail, type SendingRail } from '../../lib/rail-names.ts'
-import { type Asked, newReceipt, type Order } from './book.ts'
+import { type NewOrder, newReceipt, type Order } from './book.ts'
 import { forgedUrl } from './deliver.ts'
 import type { Emulation } from './emulator.ts'
 import { scenario, scenarioFor } from './scenario.ts'
@@ -7,7 +7,7 @@ import { scenario, scenarioFor } from './scenario.ts'
 /** Records an order and executes it as its destination or a matching rule determines. `code`: overrides the result. */
 export const acceptOrder = (
   emulation: Emulation,
-  { code, ...fields }: Omit<Asked, 'scenario' | 'code' | 'payee'> & { code?: string },
+  { code, ...fields }: Omit<NewOrder, 'scenario' | 'code' | 'payee'> & { code?: string },
 ): Order => {
   const usual = code === undefined ? scenarioFor(fields.party) : scenario('once', { code })
   const rule = emulation.rules.takeMatching('report', fields)

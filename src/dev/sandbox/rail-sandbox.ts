@@ -1,7 +1,7 @@
 import { fastify } from 'fastify'
 import { type Provider, providers } from '../../lib/rail-names.ts'
 import { merged } from '../../rails/definition.ts'
-import { createGateways, cut, gatewayError } from './answer.ts'
+import { createGateways, gatewayError, resetConnection } from './answer.ts'
 import { type ControlOptions, registerControl } from './control.ts'
 import { createEmulation, type EmulationDeps } from './emulator.ts'
 import { emulators } from './emulators.ts'
@@ -14,20 +14,20 @@ type SandboxOptions = { [P in Provider]: ReturnType<(typeof emulators)[P]['creat
 export const createRailSandbox = (deps: EmulationDeps & ControlOptions) => {
   const secretOf = keepSecrets(deps.folder)
   const all = Object.values(emulators)
-  const played = providers.map((provider) => ({ provider, ...emulators[provider].create(secretOf) }))
+  const sandboxProviders = providers.map((provider) => ({ provider, ...emulators[provider].create(secretOf) }))
   const emulation = createEmulation(deps, {
     renderings: merged(all.map(({ renderings }) => renderings)),
     notifications: merged(all.map(({ notifications }) => notifications)),
-    accounts: merged(played.map(({ accounts }) => accounts)),
+    accounts: merged(sandboxProviders.map(({ accounts }) => accounts)),
   })
   const { book, rules, names, journal, tokens } = emulation
   const app = fastify({ logger: false, forceCloseConnections: true })
   app.addHook('onRequest', async (request, reply) => {
-    if (rules.isDown() && !request.url.startsWith('/control')) cut(reply)
+    if (rules.isDown() && !request.url.startsWith('/control')) resetConnection(reply)
   })
   const { failNext, serve } = createGateways(app, rules, journal)
-  for (const { register } of played) register(emulation, serve)
-  registerControl(app, emulation, Object.fromEntries(played.map(({ provider, options }) => [provider, options])), deps)
+  for (const { register } of sandboxProviders) register(emulation, serve)
+  registerControl(app, emulation, Object.fromEntries(sandboxProviders.map(({ provider, options }) => [provider, options])), deps)
   app.setErrorHandler((error, _request, reply) => {
     // Only a client's error gets a clear rejection. A bug in the sandbox must not look like one.
     const isClients = error instanceof Error && 'statusCode' in error && Number(error.statusCode) < 500
@@ -49,7 +49,7 @@ export const createRailSandbox = (deps: EmulationDeps & ControlOptions) => {
     },
     /** Options of a client for each provider. */
     options: (baseUrl: string) =>
-      Object.fromEntries(played.map(({ provider, options }) => [provider, { ...options, baseUrl }])) as SandboxOptions,
+      Object.fromEntries(sandboxProviders.map(({ provider, options }) => [provider, { ...options, baseUrl }])) as SandboxOptions,
     /** All money that moved, regardless of what was reported: the evidence for "paid exactly once". */
     movements: book.movements,
     /** All accepted orders, which for STK are the prompts shown on a phone. */

@@ -20,9 +20,8 @@ export const fileStore = (folder: string, name: string): Store => {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const path = join(folder, name)
   const file = openSync(path, 'a', 0o600)
-  const isTorn = /[^\n]$/.test(readFileSync(path, 'utf8'))
   // The next line must not continue an incomplete one.
-  if (isTorn) writeSync(file, '\n')
+  if (/[^\n]$/.test(readFileSync(path, 'utf8'))) writeSync(file, '\n')
   return {
     read: () => readFileSync(path, 'utf8').split('\n').filter(Boolean).flatMap(parseLine),
     append: (line) => appendFileSync(file, `${JSON.stringify(line)}\n`),

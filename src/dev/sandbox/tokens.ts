@@ -5,27 +5,27 @@ export const tokenLifetimeSeconds = 3599
 
 /** Issues and checks access tokens, and revokes them if a test needs a rejected token. */
 export const createTokens = (clock: Clock) => {
-  const live = new Map<string, Date>()
+  const expiryByToken = new Map<string, Date>()
   let issued = 0
-  let isAlone = false
+  let onlyNewestIsValid = false
   return {
     issue: (): { value: string; until: Date } => {
-      if (isAlone) live.clear()
+      if (onlyNewestIsValid) expiryByToken.clear()
       const value = randomBytes(21).toString('base64url')
       const until = secondsAfter(clock.now(), tokenLifetimeSeconds)
-      live.set(value, until)
+      expiryByToken.set(value, until)
       issued += 1
       return { value, until }
     },
     accepts: (authorization: string | undefined): boolean => {
       const value = /^Bearer (\S+)$/.exec(authorization ?? '')?.[1]
-      const until = value === undefined ? undefined : live.get(value)
+      const until = value === undefined ? undefined : expiryByToken.get(value)
       return until !== undefined && until > clock.now()
     },
-    revokeAll: (): void => live.clear(),
+    revokeAll: (): void => expiryByToken.clear(),
     /** One handbook states that a new token invalidates the previous one. */
-    keepOne: (): void => {
-      isAlone = true
+    invalidatePreviousOnIssue: (): void => {
+      onlyNewestIsValid = true
     },
     issued: (): number => issued,
   }

@@ -2,7 +2,7 @@ import { constants, createPrivateKey, createPublicKey, privateDecrypt } from 'no
 import { z } from 'zod'
 import type { DarajaOptions } from '../../../rails/daraja/gateway.ts'
 import { mobileForm } from '../../../rails/fields.ts'
-import { gatewayError, ofForm } from '../answer.ts'
+import { gatewayError, validated } from '../answer.ts'
 import type { Emulation } from '../emulator.ts'
 import { newKey, pem, type SecretOf } from '../secrets.ts'
 
@@ -66,4 +66,4 @@ export const initiated = {
   ResultURL: url,
 }
 
-export const endpoint = ofForm<Daraja>((field) => gatewayError(400, '400.002.02', `Bad Request - Invalid ${field}`))
+export const endpoint = validated<Daraja>((field) => gatewayError(400, '400.002.02', `Bad Request - Invalid ${field}`))

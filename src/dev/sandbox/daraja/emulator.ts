@@ -3,7 +3,7 @@ import type { AnyRail, RailOf } from '../../../lib/rail-names.ts'
 import { decimalShillings, field, nairobiDateTime, textField } from '../../../rails/fields.ts'
 import { type EmulatedAnswer, type Gateway, gatewayError } from '../answer.ts'
 import { isIncoming, type Movement } from '../book.ts'
-import type { Emulator } from '../emulator.ts'
+import type { ProviderEmulator } from '../emulator.ts'
 import { sameText } from '../secrets.ts'
 import { tokenLifetimeSeconds } from '../tokens.ts'
 import { createCredentials, type Daraja } from './credentials.ts'
@@ -135,4 +135,4 @@ export const emulator = {
     columns,
     lines: withCharge,
   },
-} satisfies Emulator<'MPESA'>
+} satisfies ProviderEmulator<'MPESA'>

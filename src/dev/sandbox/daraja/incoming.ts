@@ -9,9 +9,9 @@ import { acceptOrder } from '../perform.ts'
 import { sameText } from '../secrets.ts'
 import { amount, type Daraja, endpoint, mobile, organisation, url } from './credentials.ts'
 
-const Proof = z.object({ BusinessShortCode: organisation, Password: z.string().min(1), Timestamp: z.string().regex(/^\d{14}$/) })
+const Signed = z.object({ BusinessShortCode: organisation, Password: z.string().min(1), Timestamp: z.string().regex(/^\d{14}$/) })
 
-const Push = Proof.extend({
+const Push = Signed.extend({
   TransactionType: z.enum(['CustomerPayBillOnline', 'CustomerBuyGoodsOnline']),
   Amount: amount(1n, 250_000n),
   PartyA: mobile,
@@ -22,9 +22,9 @@ const Push = Proof.extend({
   TransactionDesc: z.string().min(1).max(13),
 })
 
-const Query = Proof.extend({ CheckoutRequestID: z.string().min(1).max(100) })
+const Query = Signed.extend({ CheckoutRequestID: z.string().min(1).max(100) })
 
-const isProven = (provider: Daraja, signed: z.output<typeof Proof>): boolean => {
+const hasValidPassword = (provider: Daraja, signed: z.output<typeof Signed>): boolean => {
   const { shortcode, passkey } = provider.credentials.options
   const expected = Buffer.from(`${shortcode}${passkey}${signed.Timestamp}`).toString('base64')
   return signed.BusinessShortCode === shortcode && sameText(signed.Password, expected)
@@ -35,10 +35,10 @@ const wrongCredentials = () => gatewayError(500, '500.001.1001', 'Wrong credenti
 const isPayable = ({ credentials }: Daraja, { TransactionType, PartyB, BusinessShortCode }: z.output<typeof Push>): boolean =>
   PartyB === BusinessShortCode || (TransactionType === 'CustomerBuyGoodsOnline' && PartyB === credentials.till)
 
-const ids = (order: Order) => ({ MerchantRequestID: order.conversation, CheckoutRequestID: order.key })
+const requestIds = (order: Order) => ({ MerchantRequestID: order.conversation, CheckoutRequestID: order.key })
 
 export const renderCallback: Render = (order, settled) => {
-  const outcome = { ...ids(order), ResultCode: wireNumber(order.code), ResultDesc: describe(order.code) }
+  const outcome = { ...requestIds(order), ResultCode: wireNumber(order.code), ResultDesc: describe(order.code) }
   if (order.code !== '0') return { Body: { stkCallback: outcome } }
   const items = [
     { Name: 'Amount', Value: wireNumber(`${settled.amountMinor / 100n}.00`) },
@@ -51,7 +51,7 @@ export const renderCallback: Render = (order, settled) => {
 }
 
 export const stkPush = endpoint(Push, (provider, request) => {
-  if (!isProven(provider, request)) return wrongCredentials()
+  if (!hasValidPassword(provider, request)) return wrongCredentials()
   const order = acceptOrder(provider, {
     rail: 'MPESA_STK',
     key: `ws_CO_${nairobiTimestamp(provider.clock.now())}${randomInt(1e9, 1e10)}`,
@@ -69,7 +69,7 @@ export const stkPush = endpoint(Push, (provider, request) => {
     status: 200,
     lost: order.scenario.losesAnswer,
     body: {
-      ...ids(order),
+      ...requestIds(order),
       ResponseCode: '0',
       ResponseDescription: 'Success. Request accepted for processing',
       CustomerMessage: 'Success. Request accepted for processing',
@@ -79,7 +79,7 @@ export const stkPush = endpoint(Push, (provider, request) => {
 
 /** The provider has two responses for a pending prompt. The emulator alternates between them. */
 export const stkQuery = endpoint(Query, (provider, request) => {
-  if (!isProven(provider, request)) return wrongCredentials()
+  if (!hasValidPassword(provider, request)) return wrongCredentials()
   const order = provider.book.find(['MPESA_STK'], request.CheckoutRequestID)
   if (!order) return gatewayError(500, '500.001.1001', 'The transaction does not exist')
   order.queryCount += 1
@@ -92,7 +92,7 @@ export const stkQuery = endpoint(Query, (provider, request) => {
     body: {
       ResponseCode: '0',
       ResponseDescription: 'The service request has been accepted successsfully',
-      ...ids(order),
+      ...requestIds(order),
       ResultCode: code,
       ResultDesc: describe(code),
     },

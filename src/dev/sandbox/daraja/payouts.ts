@@ -9,7 +9,7 @@ import { acceptOrder } from '../perform.ts'
 import { sameText } from '../secrets.ts'
 import { amount, type Daraja, endpoint, initiated, mobile, organisation } from './credentials.ts'
 
-const listed = (values: Record<string, unknown>) => Object.entries(values).map(([Key, Value]) => ({ Key, Value }))
+const keyValuePairs = (values: Record<string, unknown>) => Object.entries(values).map(([Key, Value]) => ({ Key, Value }))
 const queueReference = { Key: 'QueueTimeoutURL', Value: 'https://internalapi.safaricom.co.ke/mpesa/b2cresults/v1/submit' }
 
 const publicName = ({ party, payee }: Order): string => (payee === null ? party : `${party} - ${payee}`)
@@ -18,13 +18,13 @@ export type Ids = { key: string; conversation: string }
 
 const noTransaction = 'OAK0000000'
 
-type Told = { transactionId?: string; resultCode?: string | number; parameters?: unknown; reference?: unknown }
+type ResultParts = { transactionId?: string; resultCode?: string | number; parameters?: unknown; reference?: unknown }
 
 /** Omits missing parts, as the provider does. */
 export const result = (
   { key, conversation }: Ids,
   code: string,
-  { transactionId = noTransaction, resultCode = wireNumber(code), parameters, reference }: Told = {},
+  { transactionId = noTransaction, resultCode = wireNumber(code), parameters, reference }: ResultParts = {},
 ) => ({
   Result: {
     ResultType: 0,
@@ -42,7 +42,7 @@ export const result = (
 export const renderB2c: Render = (order, { amountMinor, receipt }) => {
   const told = { transactionId: receipt, reference: queueReference }
   if (order.code !== '0') return result(order, order.code, told)
-  const parameters = listed({
+  const parameters = keyValuePairs({
     TransactionAmount: wireNumber(decimalShillings(amountMinor)),
     TransactionReceipt: receipt,
     B2CRecipientIsRegisteredCustomer: 'Y',
@@ -61,7 +61,7 @@ export const renderB2b: Render = (order, { amountMinor, receipt }) => {
     const parameters = { Key: 'BOCompletedTime', Value: wireNumber(nairobiTimestamp(order.at)) }
     return result(order, order.code, { parameters, reference: queueReference })
   }
-  const parameters = listed({
+  const parameters = keyValuePairs({
     DebitAccountBalance: '{Amount={CurrencyCode=KES, MinimumAmount=618683, BasicAmount=6186.83}}',
     Amount: decimalShillings(amountMinor),
     DebitPartyAffectedAccountBalance: 'Working Account|KES|346568.83|6186.83|340382.00|0.00',
@@ -159,7 +159,7 @@ export const isInitiator = (provider: Daraja, name: string, credential: string):
   return name === initiatorName && password !== undefined && sameText(password, initiatorPassword)
 }
 
-const takePayout = (
+const acceptPayout = (
   provider: Daraja,
   rail: 'MPESA_B2C' | 'MPESA_B2B',
   request: z.output<typeof B2c> | z.output<typeof B2b>,
@@ -180,7 +180,7 @@ const takePayout = (
   return accepted(order, order.scenario.losesAnswer)
 }
 
-export const answerLater = (
+export const acceptAndReportLater = (
   provider: Daraja,
   url: string,
   body: (query: Ids) => unknown,
@@ -197,20 +197,20 @@ export const b2c = endpoint(B2c, (provider, request) => {
     const rule = provider.rules.takeMatching('repeat', { rail: 'MPESA_B2C', party: PartyB })
     if (rule === undefined) return gatewayError(500, '500.002.1001', 'Duplicate OriginatorConversationID.')
     // Some gateways accept a repeated request and report result 15, "Duplicate Detected".
-    if (rule.effect === 'refuse_repeat_late') return answerLater(provider, ResultURL, (ids) => result(ids, '15'), key)
+    if (rule.effect === 'refuse_repeat_late') return acceptAndReportLater(provider, ResultURL, (ids) => result(ids, '15'), key)
   }
-  return takePayout(provider, 'MPESA_B2C', request, { key, initiator })
+  return acceptPayout(provider, 'MPESA_B2C', request, { key, initiator })
 })
 
 export const b2b = endpoint(B2b, (provider, request) =>
-  takePayout(provider, 'MPESA_B2B', request, { key: randomUUID(), initiator: request.Initiator }),
+  acceptPayout(provider, 'MPESA_B2B', request, { key: randomUUID(), initiator: request.Initiator }),
 )
 
 /** Reports the state when the result is sent, not when the query arrives. */
 export const transactionStatus = endpoint(Status, (provider, query) => {
-  return answerLater(provider, query.ResultURL, (ids) => {
+  return acceptAndReportLater(provider, query.ResultURL, (ids) => {
     const order = provider.book.find(['MPESA_B2C', 'MPESA_B2B'], query.OriginalConversationID ?? query.TransactionID ?? '')
-    const known = order ? '0' : '2032'
-    return renderStatus(order, ids, isInitiator(provider, query.Initiator, query.SecurityCredential) ? known : '2001')
+    const codeIfKnown = order ? '0' : '2032'
+    return renderStatus(order, ids, isInitiator(provider, query.Initiator, query.SecurityCredential) ? codeIfKnown : '2001')
   })
 })

@@ -6,7 +6,7 @@ import { gatewayError } from '../answer.ts'
 import { isIncoming } from '../book.ts'
 import { subscriber } from '../names.ts'
 import { endpoint, initiated, mobile, organisation, url } from './credentials.ts'
-import { answerLater, isInitiator, result } from './payouts.ts'
+import { acceptAndReportLater, isInitiator, result } from './payouts.ts'
 import { heldBy } from './tariff.ts'
 
 const Balance = z.object({
@@ -38,7 +38,7 @@ export const accountBalance = endpoint(Balance, (provider, { Initiator, Security
     )
     .join('&')
   const parameters = code === '0' ? [{ Key: 'AccountBalance', Value: AccountBalance }] : undefined
-  return answerLater(provider, ResultURL, (query) => result(query, code, { parameters }))
+  return acceptAndReportLater(provider, ResultURL, (query) => result(query, code, { parameters }))
 })
 
 const PullRegistration = z.object({

@@ -3,9 +3,9 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { decimalShillings, field, mobileForm, nairobiDateTime, textField } from '../../../rails/fields.ts'
 import type { PesalinkOptions } from '../../../rails/pesalink/gateway.ts'
-import { type EmulatedAnswer, type Gateway, ofForm } from '../answer.ts'
+import { type EmulatedAnswer, type Gateway, validated } from '../answer.ts'
 import { isIncoming, type Movement, type Order } from '../book.ts'
-import type { Emulation, Emulator, Render, RenderDeposit } from '../emulator.ts'
+import type { Emulation, ProviderEmulator, Render, RenderDeposit } from '../emulator.ts'
 import { describe, wireNumber } from '../format.ts'
 import { acceptOrder } from '../perform.ts'
 import { newKey, pem, type SecretOf, sameText } from '../secrets.ts'
@@ -68,14 +68,14 @@ const Transfer = z.object({
   callbackUrl: z.url({ protocol: /^https?$/ }).optional(),
 })
 
-const refuse = (status: number, code: number, message: string): EmulatedAnswer => ({
+const failure = (status: number, code: number, message: string): EmulatedAnswer => ({
   status,
   body: { status: false, code, message },
 })
 
-const succeed = (data?: object): EmulatedAnswer => ({ status: 200, body: { status: true, code: 0, message: 'success', data } })
+const success = (data?: object): EmulatedAnswer => ({ status: 200, body: { status: true, code: 0, message: 'success', data } })
 
-const endpoint = ofForm<Pesalink>((field) => refuse(400, 400_400, `Request contains errors, could not be parsed: ${field}`))
+const endpoint = validated<Pesalink>((field) => failure(400, 400_400, `Request contains errors, could not be parsed: ${field}`))
 
 const header = ({ headers }: FastifyRequest, name: string): string => {
   const value = headers[name]
@@ -85,14 +85,14 @@ const header = ({ headers }: FastifyRequest, name: string): string => {
 const isSigned = ({ credentials }: Pesalink, request: FastifyRequest, text: string): boolean =>
   credentials.verifySignature(text, header(request, 'signature'))
 
-const wrongSignature = refuse(403, 900_101, 'Invalid signature')
+const wrongSignature = failure(403, 900_101, 'Invalid signature')
 
 const numberOf = (to: z.output<typeof Account>): string => (to.type === 'bank' ? to.accountNumber : to.mobileNumber)
 
 /** Banks reject a repeated reference with either status. The emulator alternates between them. */
 const refuseRepeat = (earlier: Order): EmulatedAnswer => {
   earlier.queryCount += 1
-  return refuse(earlier.queryCount % 2 === 1 ? 400 : 409, 400_101, 'Duplicate Transaction/ Payment Reference')
+  return failure(earlier.queryCount % 2 === 1 ? 400 : 409, 400_101, 'Duplicate Transaction/ Payment Reference')
 }
 
 const states = { under_way: 'Pending', moved: 'Success', refused: 'Failed' } as const
@@ -116,11 +116,11 @@ const details: Render = (order, settled) => ({
 
 const transferTo = (type: 'bank' | 'mobile') =>
   endpoint(Transfer, (provider, { source, destination, transfer: order, callbackUrl }, request) => {
-    if (destination.type !== type) return refuse(400, 400_400, 'Request contains errors, could not be parsed: destination.type')
+    if (destination.type !== type) return failure(400, 400_400, 'Request contains errors, could not be parsed: destination.type')
     const signed = `${order.amount}${order.currencyCode}${order.reference}${destination.name}${source.accountNumber}`
     if (!isSigned(provider, request, signed)) return wrongSignature
     if (source.accountNumber !== provider.credentials.options.source.accountNumber)
-      return refuse(403, 401_202, 'Merchant account used cannot be found/is inactive')
+      return failure(403, 401_202, 'Merchant account used cannot be found/is inactive')
     const party = numberOf(destination)
     const earlier = provider.book.find(['PESALINK'], order.reference)
     if (earlier && provider.rules.takeMatching('repeat', { rail: 'PESALINK', party })?.effect !== 'pay_again')
@@ -137,25 +137,25 @@ const transferTo = (type: 'bank' | 'mobile') =>
       resultUrl: callbackUrl ?? null,
       timeoutUrl: null,
     })
-    return { ...succeed({ transactionId: opened.receipt, status: 'PENDING' }), lost: opened.scenario.losesAnswer }
+    return { ...success({ transactionId: opened.receipt, status: 'PENDING' }), lost: opened.scenario.losesAnswer }
   })
 
 const transferDetails = (provider: Pesalink, request: FastifyRequest): EmulatedAnswer => {
   const reference = textField(request.params, 'reference') ?? ''
   if (!isSigned(provider, request, reference)) return wrongSignature
   const order = provider.book.find(['PESALINK'], reference)
-  return order ? { status: 200, body: details(order, order) } : refuse(404, 404_101, 'Transaction not found')
+  return order ? { status: 200, body: details(order, order) } : failure(404, 404_101, 'Transaction not found')
 }
 
 const NotificationRegistration = z.object({ accountNumber: z.string(), url: z.url({ protocol: /^https?$/ }) })
-const wrongRegistration = refuse(400, 400_201, 'Invalid registration')
+const wrongRegistration = failure(400, 400_201, 'Invalid registration')
 
-const registerNotifications = ofForm<Pesalink>(() => wrongRegistration)(
+const registerNotifications = validated<Pesalink>(() => wrongRegistration)(
   NotificationRegistration,
   (provider, { accountNumber, url }) => {
     if (accountNumber !== provider.credentials.options.source.accountNumber) return wrongRegistration
     provider.addresses.register('PESALINK', { confirmation: url, validation: null, unanswered: 'Completed' })
-    return succeed()
+    return success()
   },
 )
 
@@ -179,7 +179,7 @@ const queryAccount = endpoint(Account, (provider, account, request) => {
   const party = numberOf(account)
   if (!isSigned(provider, request, `${provider.credentials.options.source.accountNumber}${party}`)) return wrongSignature
   const { name, ...how } = provider.names.query('PESALINK', party)
-  return { ...how, ...(name === null ? refuse(404, 404_102, 'Account not found') : succeed({ receiverName: name })) }
+  return { ...how, ...(name === null ? failure(404, 404_102, 'Account not found') : success({ receiverName: name })) }
 })
 
 const columns = ['Reference', 'Date', 'Narrative', 'Status', 'Credit', 'Debit', 'Transaction ID']
@@ -197,9 +197,9 @@ const withCharge = (moved: Movement): string[][] =>
     : [line(moved), ['', nairobiDateTime(moved.at), 'PESALINK CHARGE', 'Success', '', '35.00', `CH${moved.receipt.slice(2)}`]]
 
 const Login = z.object({ merchantCode: z.string(), consumerSecret: z.string() })
-const unauthorized = refuse(401, 401_000, 'Unauthorized')
+const unauthorized = failure(401, 401_000, 'Unauthorized')
 
-const login = ofForm<Pesalink>(() => unauthorized)(Login, (provider, given, request) => {
+const login = validated<Pesalink>(() => unauthorized)(Login, (provider, given, request) => {
   const { apiKey, merchantCode, consumerSecret } = provider.credentials.options
   const isMerchant = given.merchantCode === merchantCode && sameText(given.consumerSecret, consumerSecret)
   if (!isMerchant || !sameText(header(request, 'api-key'), apiKey)) return unauthorized
@@ -212,7 +212,7 @@ const rail = 'PESALINK'
 const gateway: Gateway<Pesalink> = {
   name: rail,
   login: { method: 'POST', url: '/authentication/api/v3/authenticate/merchant', answer: login },
-  refuseToken: () => refuse(401, 401_001, 'Invalid access token'),
+  refuseToken: () => failure(401, 401_001, 'Invalid access token'),
   partyOf: (body) => {
     const destination = field(body, 'destination') ?? body
     return textField(destination, 'accountNumber') ?? textField(destination, 'mobileNumber') ?? null
@@ -243,4 +243,4 @@ export const emulator = {
     columns,
     lines: withCharge,
   },
-} satisfies Emulator<'PESALINK'>
+} satisfies ProviderEmulator<'PESALINK'>
