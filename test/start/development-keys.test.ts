@@ -21,7 +21,7 @@ describe('development keys', () => {
     expect(first.generated).toBe(true)
     expect((await stat(join(folder, keysFileName))).mode & 0o777).toBe(0o600)
     expect(await readdir(folder)).toEqual([keysFileName])
-    expect(await find()).toEqual({ ...first, made: false })
+    expect(await find()).toEqual({ ...first, generated: false })
   })
 
   it('are the same for processes that start at the same moment', async () => {
@@ -35,7 +35,7 @@ describe('development keys', () => {
     expect(keys.settings.TOKEN_SECRETS?.current.id).toBe('mine')
     expect(keys.settings.ENCRYPTION_KEYS?.current.id).toMatch(/^dev-/)
     const all = Object.fromEntries(keyNames.map((name) => [name, configured]))
-    expect(await find(all)).toMatchObject({ file: null, made: false })
+    expect(await find(all)).toMatchObject({ file: null, generated: false })
   })
 
   it('are never replaced if their file is damaged, and never printed', async () => {
