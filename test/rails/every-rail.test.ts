@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config.ts'
-import type { Fault } from '../../src/dev/sandbox/answer.ts'
+import type { Fault } from '../../src/dev/sandbox/gateway.ts'
 import { providerOf, type RailName, railNames } from '../../src/lib/rail-names.ts'
 import { adapters } from '../../src/rails/all/adapters.ts'
 import { payouts } from '../../src/rails/definitions.ts'

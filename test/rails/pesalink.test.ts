@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Fault } from '../../src/dev/sandbox/answer.ts'
+import type { Fault } from '../../src/dev/sandbox/gateway.ts'
 import type { PayoutInstruction } from '../../src/rails/rail.ts'
 import { kinds, payoutAttempt, startRails, type TestRails } from './harness.ts'
 

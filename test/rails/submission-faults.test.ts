@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Fault } from '../../src/dev/sandbox/answer.ts'
+import type { Fault } from '../../src/dev/sandbox/gateway.ts'
 import { createLookup, exchange } from '../../src/rails/exchange.ts'
 import { startRails, type TestRails } from './harness.ts'
 

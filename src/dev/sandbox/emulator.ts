@@ -7,9 +7,9 @@ import {
   type RailOf,
   type SendingRail,
 } from '../../lib/rail-names.ts'
-import type { Serve } from './answer.ts'
 import { createBook, type Movement, type Order } from './book.ts'
 import { createAddresses, createDeliver } from './deliver.ts'
+import type { Serve } from './gateway.ts'
 import { createJournal } from './journal.ts'
 import { createNames } from './names.ts'
 import { createRules } from './rules.ts'

@@ -1,10 +1,10 @@
 import { fastify } from 'fastify'
 import { type Provider, providers } from '../../lib/rail-names.ts'
 import { merged } from '../../rails/definition.ts'
-import { createGateways, gatewayError, resetConnection } from './answer.ts'
 import { type ControlOptions, registerControl } from './control.ts'
 import { createEmulation, type EmulationDeps } from './emulator.ts'
 import { emulators } from './emulators.ts'
+import { createGateways, gatewayError, resetConnection } from './gateway.ts'
 import { executeOrder } from './perform.ts'
 import { keepSecrets } from './secrets.ts'
 

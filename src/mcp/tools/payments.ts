@@ -26,7 +26,7 @@ import {
   readPayees,
   WirePayee,
 } from '../payee.ts'
-import { existingOutcome, findEarlier, mistakeOutcome, orderTitle, refusedOutcome } from '../refused.ts'
+import { existingOutcome, findEarlier, mistakeOutcome, orderTitle, refusedOutcome } from '../payment-refusal.ts'
 import {
   type Caller,
   createRecord,

@@ -2,8 +2,8 @@ import { constants, createPrivateKey, createPublicKey, privateDecrypt } from 'no
 import { z } from 'zod'
 import type { DarajaOptions } from '../../../rails/daraja/gateway.ts'
 import { mobileForm } from '../../../rails/fields.ts'
-import { gatewayError, validated } from '../answer.ts'
 import type { Emulation } from '../emulator.ts'
+import { gatewayError, validated } from '../gateway.ts'
 import { newKey, pem, type SecretOf } from '../secrets.ts'
 
 export const createCredentials = (secretOf: SecretOf) => {
