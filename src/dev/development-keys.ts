@@ -13,7 +13,7 @@ export const keysFileName = 'development-keys.env'
 export const keyNames = ['ENCRYPTION_KEYS', 'TOKEN_SECRETS', 'ORDER_KEY', 'RECEIPT_KEYS'] as const
 type KeySettings = Pick<Config, (typeof keyNames)[number]>
 
-/** Origin of the keys, for the startup summary. `file`: null if all are configured. `made`: they were just generated. */
+/** `file`: the file that supplied keys; null if all are configured. `generated`: this call created the file. */
 export type Keys = { settings: KeySettings; file: string | null; generated: boolean }
 
 const keysOnly = (config: KeySettings): KeySettings => Object.fromEntries(keyNames.map((name) => [name, config[name]]))
