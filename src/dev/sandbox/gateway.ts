@@ -73,7 +73,7 @@ export type Gateway<P> = {
 }
 export type Serve = <P extends { tokens: Readonly<Record<Provider, Tokens>> }>(provider: P, gateway: Gateway<P>) => void
 
-/** What decides a response, in this order: an unknown token, a queued fault, a rule's fault, the endpoint itself. */
+/** The first of these decides a response: an unknown token, a queued fault, a rule's fault, the endpoint itself. */
 export const createGateways = (app: FastifyInstance, rules: Rules, journal: Journal) => {
   const queuedFaults: Fault[] = []
   const serve: Serve = (provider, { name, login, refuseToken, partyOf, endpoints }) => {
