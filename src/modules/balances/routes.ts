@@ -22,7 +22,7 @@ export const registerBalances = (app: App, deps: Parts): void => {
     body: SeparateBalance,
     response: { 200: SeparationView, 202: SeparationView },
     work: async (tx, { principal, body }) => {
-      const { waits } = await requestSeparation(tx, deps.config, principal, body.amount_minor)
+      const waits = await requestSeparation(tx, deps.config, principal, body.amount_minor)
       const view = await viewSeparation(tx, currency, principal)
       // 202 while another approver must confirm.
       return waits ? accepted(view) : ok(view)

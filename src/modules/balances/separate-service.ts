@@ -183,13 +183,13 @@ const requireCovered = async (tx: Tx, readerId: Uuid, holderId: Uuid, amount: Mi
   })
 }
 
-/** Separates at once, with a ledger entry on both accounts. If policies require two people or a signature, the request waits. */
+/** Separates at once, or waits if policies require two people or a signature. Returns whether the request waits. */
 export const requestSeparation = async (
   tx: Tx,
   config: WithCurrency,
   principal: Principal,
   amountMinor: Minor,
-): Promise<{ waits: boolean }> => {
+): Promise<boolean> => {
   await requireFinishedUpgrade(tx)
   const { accountId: requestedBy } = principal
   const workspace = found(await findWorkspace(tx, principal.workspace.id))
@@ -205,7 +205,12 @@ export const requestSeparation = async (
   const guards = await guardsOf(tx, accountId, null)
   const waits = guards.length > 0
   const request: Omit<Separation, 'message'> = {
-    ...{ id: newId(), workspaceId, accountId, amountMinor, requestedBy, requestedAt: tx.at },
+    id: newId(),
+    workspaceId,
+    accountId,
+    amountMinor,
+    requestedBy,
+    requestedAt: tx.at,
     effectiveAt: daysAfter(tx.at, waits ? 1 : 0),
     outcome: waits ? null : 'separated',
     endedAt: waits ? null : tx.at,
@@ -215,7 +220,7 @@ export const requestSeparation = async (
   insertRow(tx, balanceSeparations, separation)
   if (waits) await publish(tx, config, principal, 'workspace.separation_requested', { workspace, separation, guards })
   else await separate(tx, config, principal, { separation, guards })
-  return { waits }
+  return waits
 }
 
 const lockSeparation = selectRow('balances.lock_separation', balanceSeparations, ['id'], { lock: 'update' })
@@ -262,10 +267,8 @@ export const confirmSeparation = async (
   proven: SeparationConfirmation | null,
 ): Promise<void> => {
   const { accountId, workspace } = principal
-  const {
-    separation: { id },
-    ...confirmation
-  } = found(proven)
+  const confirmation = found(proven)
+  const { id } = confirmation.separation
   const separation = found(await lockSeparation(tx, { id }))
   if (separation.outcome !== null) throw conflict(`The separation is ${separation.outcome} already.`, 'decided')
   if (!confirmation.isCurrentText) throw conflict('This is not the text of what waits: read it again.', 'message_changed')
@@ -281,9 +284,16 @@ export const confirmSeparation = async (
   await requireCovered(tx, accountId, separation.accountId, separation.amountMinor)
   await requireConfirmed(tx, accountId, confirmation, { text: 'pending_separation.message', signed: guard.signed })
   const { proof } = confirmation
-  const given =
-    proof && 'signer' in proof ? { signer: proof.signer ?? null, signature: proof.signature } : { signer: null, signature: null }
-  const row = { separationId: id, workspaceId: workspace.id, accountId, signed: proof !== null, ...given, confirmedAt: tx.at }
+  const wallet = proof && 'signer' in proof ? proof : null
+  const row = {
+    separationId: id,
+    workspaceId: workspace.id,
+    accountId,
+    signed: proof !== null,
+    signer: wallet?.signer ?? null,
+    signature: wallet?.signature ?? null,
+    confirmedAt: tx.at,
+  }
   // A signature replaces an earlier confirmation, which may be unsigned or by a wallet that was unlinked.
   if (proof !== null || !guard.confirmed.includes(accountId))
     await upsertRow(tx, separationConfirmations, row, {

@@ -129,7 +129,7 @@ export const prepareMandate = async (
 type ProofParts = Pick<Parts, 'config' | 'contractWallets' | 'db'>
 
 /** `message`: the signed text; null if there is none, and the creation then fails. `signer`: null if not the named wallet. */
-export type MandateProof = { digest: string; message: string | null; signer: string | null; recovered: string | undefined }
+type MandateProof = { digest: string; message: string | null; signer: string | null; recovered: string | undefined }
 
 /** Called before the transaction, because a chain may have to be queried. Safe, because the nonce's binding never changes. */
 export const proveMandate = async ({ config, contractWallets, db }: ProofParts, input: CreateMandate): Promise<MandateProof> => {

@@ -34,9 +34,9 @@ const changeable = [
   'completedAt',
 ] as const
 
-export type PaymentChange = Partial<Pick<PaymentRecord, (typeof changeable)[number]>>
+type PaymentChange = Partial<Pick<PaymentRecord, (typeof changeable)[number]>>
 
-export type ChangeOptions = {
+type ChangeOptions = {
   actor: Actor
   /** By default, `type` and `action` are the event of the new status. Null: no event. */
   type?: Extract<EventType, `payment.${string}`> | null
@@ -45,7 +45,7 @@ export type ChangeOptions = {
   inputs?: string | undefined
 }
 
-export type PendingChange = { payment: PaymentRecord; change: PaymentChange; options: ChangeOptions }
+type PendingChange = { payment: PaymentRecord; change: PaymentChange; options: ChangeOptions }
 
 const afterChange = ({ payment, change }: PendingChange, at: Date): PaymentRecord => {
   const status = change.status ?? payment.status

@@ -18,7 +18,7 @@ import { presentWarning } from '../../policies/present.ts'
 import { itemsOf } from '../batch/queries.ts'
 import { paymentsThatMayBePaidTwice } from '../lost-writes.ts'
 import { decisionOf } from '../present.ts'
-import { type ApprovalRecord, currentDecisions, deciders, decisionCounts, storedFacts } from './queries.ts'
+import { type ApprovalRecord, currentDecisions, deciders, isCounted, storedFacts } from './queries.ts'
 import type { Approval } from './schema.ts'
 
 type History = { paymentsCount: number; lastPaidAt: Date | null; lastPaid: Minor[] }
@@ -67,6 +67,14 @@ const readNames = statement('approvals.names_of_batches', 'page')`
      from payments p join beneficiaries b on b.id = p.beneficiary_id where p.batch_id = any($1::uuid[]) group by 1, 2) as own
    group by 1, 2`
 
+const noLine = { beneficiaryId: '', payeeName: '', amountMinor: 0n, reportedName: null }
+
+/** Merges facts of the same type: `unverified` and `unavailable` names have one type. */
+const merged = (facts: readonly Fact[]): Fact[] =>
+  [...Map.groupBy(facts, ({ type }) => type).values()].flatMap((alike) =>
+    alike.slice(0, 1).map((fact) => ({ ...fact, count: alike.reduce((sum, { count }) => sum + count, 0) })),
+  )
+
 const namesOfBatches = async (db: Db, records: readonly ApprovalRecord[]): Promise<ReadonlyMap<Uuid, Fact[]>> => {
   const ids = records.flatMap(({ approval }) => (approval.status === 'pending' && approval.batchId) || [])
   const rows = ids.length === 0 ? [] : await db.query<NameRow>(readNames, [ids])
@@ -78,34 +86,24 @@ const namesOfBatches = async (db: Db, records: readonly ApprovalRecord[]): Promi
   return new Map([...Map.groupBy(rows, ({ batchId }) => batchId)].map(([id, own]) => [id, merged(own.flatMap(factOf))]))
 }
 
-const noLine = { beneficiaryId: '', payeeName: '', amountMinor: 0n, reportedName: null }
-
-/** Merges facts of the same type: `unverified` and `unavailable` names have one type. */
-const merged = (facts: readonly Fact[]): Fact[] =>
-  [...Map.groupBy(facts, ({ type }) => type).values()].flatMap((own) => {
-    const [first] = own
-    return first ? [{ ...first, count: own.reduce((sum, { count }) => sum + count, 0) }] : []
-  })
-
 type ContextDeps = Pick<Parts, 'clock' | 'db' | 'rails'>
 
 /**
  * Accounts that may still decide, by the rules of `decide`. Excluded: accounts whose decision counts, the initiator under
  * separation of duties and, if two people are required, an account too new for a policy that applied to the request.
  */
-const eligibleApprovers = (record: ApprovalRecord, mayDecide: readonly RowOf<typeof deciders>[], now: Date): Uuid[] => {
+const eligibleIds = (record: ApprovalRecord, mayDecide: readonly RowOf<typeof deciders>[], now: Date): Uuid[] => {
   const { approval, payment } = record
-  const { policyVersions: applied } = approval
   const excluded = new Set([
     ...currentDecisions(record)
-      .filter((decision) => decisionCounts(record, decision))
+      .filter((decision) => isCounted(record, decision))
       .map(({ accountId }) => accountId),
     ...(approval.separationOfDuties ? [payment.initiatorAccountId] : []),
   ])
   return mayDecide
     .filter(
       ({ notUnder, countsFrom }) =>
-        !record.requiresSecondPerson || countsFrom <= now || !applied.some(({ id }) => notUnder.includes(id)),
+        !record.requiresSecondPerson || countsFrom <= now || !approval.policyVersions.some(({ id }) => notUnder.includes(id)),
     )
     .filter(({ canSign }) => approval.approvalProof === 'any' || canSign)
     .map(({ accountId }) => accountId)
@@ -113,13 +111,10 @@ const eligibleApprovers = (record: ApprovalRecord, mayDecide: readonly RowOf<typ
 }
 
 export const readEligibleApprovers = async (db: Database, clock: Clock, record: ApprovalRecord): Promise<Uuid[]> =>
-  eligibleApprovers(record, await db.run(deciders, { workspaceId: record.payment.workspaceId }), clock.now())
+  eligibleIds(record, await db.run(deciders, { workspaceId: record.payment.workspaceId }), clock.now())
 
 /** By approval, the number of payments that might be paid twice after a loss of writes. Sending applies the same rule. */
-const countPossiblyPaidTwice = async (
-  { db, rails, clock }: ContextDeps,
-  records: readonly ApprovalRecord[],
-): Promise<Map<Uuid, number>> => {
+const countLost = async ({ db, rails, clock }: ContextDeps, records: readonly ApprovalRecord[]): Promise<Map<Uuid, number>> => {
   const older = records.filter(({ approval, olderThanLoss }) => olderThanLoss && approval.status === 'pending')
   if (older.length === 0) return new Map()
   const batchIds = older.flatMap(({ approval }) => approval.batchId ?? [])
@@ -138,10 +133,10 @@ const unheldMinor = ({ batch, payment }: ApprovalRecord): Minor =>
       ? batch.totalMinor + (batch.feesMinor ?? 0n)
       : payment.amountMinor + (payment.feeMinor ?? 0n)
 
-type FactUpdates = { names?: readonly Fact[] | undefined; lost?: number; typicalMinor?: Minor | null }
+type FactUpdates = { names?: readonly Fact[] | undefined; mayHaveBeenSent?: number; typicalMinor?: Minor | null }
 
 /** The facts of the text, updated with name checks, losses of writes and usual amounts that became known later. */
-const currentFacts = (record: ApprovalRecord, { names, lost = 0, typicalMinor = null }: FactUpdates): Fact[] => {
+const currentFacts = (record: ApprovalRecord, { names, mayHaveBeenSent = 0, typicalMinor = null }: FactUpdates): Fact[] => {
   const stored = storedFacts(record)
   const { approval, payment } = record
   if (approval.status !== 'pending') return stored
@@ -150,7 +145,7 @@ const currentFacts = (record: ApprovalRecord, { names, lost = 0, typicalMinor = 
   const about = { beneficiary: approval.beneficiaryName, amount_minor: formatMinor(payment.amountMinor) }
   const unusualFacts = factsOfWarnings(unusual.map(presentWarning), about)
   return inOrder([
-    ...(lost > 0 ? [lostFact(lost)] : []),
+    ...(mayHaveBeenSent > 0 ? [lostFact(mayHaveBeenSent)] : []),
     ...known,
     ...(known.some(({ type }) => type === 'unusual_amount') ? [] : unusualFacts),
   ])
@@ -158,9 +153,9 @@ const currentFacts = (record: ApprovalRecord, { names, lost = 0, typicalMinor = 
 
 /** The facts as shown to the holder of an approval link. */
 export const readFacts = async (deps: ContextDeps, record: ApprovalRecord): Promise<Fact[]> => {
-  const [names, lost] = await Promise.all([namesOfBatches(deps.db, [record]), countPossiblyPaidTwice(deps, [record])])
+  const [names, lost] = await Promise.all([namesOfBatches(deps.db, [record]), countLost(deps, [record])])
   const { id, batchId } = record.approval
-  return currentFacts(record, { names: names.get(batchId ?? id), lost: lost.get(id) ?? 0 })
+  return currentFacts(record, { names: names.get(batchId ?? id), mayHaveBeenSent: lost.get(id) ?? 0 })
 }
 
 /** Warnings that an approver should read first. A batch's text already counts its unusual payments. */
@@ -193,7 +188,7 @@ export const readContexts = async (
     readHistories(db, records),
     db.run(deciders, { workspaceId: workspace.id }),
     maySeeBalance(reader) ? getBalance(db, workspace.balanceAccountId) : null,
-    countPossiblyPaidTwice(deps, records),
+    countLost(deps, records),
     namesOfBatches(db, records),
   ])
   const now = deps.clock.now()
@@ -214,11 +209,12 @@ export const readContexts = async (
           : null,
       warnings: warningsOf(record, typicalMinor, lost.get(id) ?? 0),
       available_after_minor: balance && formatMinor(balance.availableMinor - unheldMinor(record)),
-      eligible_approvers: isPending
-        ? eligibleApprovers(record, mayDecide, now).map((account) => formatId('account', account))
-        : [],
+      eligible_approvers: isPending ? eligibleIds(record, mayDecide, now).map((account) => formatId('account', account)) : [],
     }
-    return { context, facts: currentFacts(record, { names: names.get(batchId ?? id), lost: lost.get(id) ?? 0, typicalMinor }) }
+    return {
+      context,
+      facts: currentFacts(record, { names: names.get(batchId ?? id), mayHaveBeenSent: lost.get(id) ?? 0, typicalMinor }),
+    }
   }
   return new Map(records.map((record) => [record.approval.id, contextOf(record)]))
 }

@@ -28,12 +28,12 @@ import { endPayments, startPayments } from '../change.ts'
 import { type ChainAnswers, holdsApprovals, readAuthority } from '../evaluation/authority.ts'
 import { countOnApproval } from '../recheck.ts'
 import { endApproval, endOfAuthority, endWithPayments, expireApproval, refreshed } from './end.ts'
-import { type ApprovalRecord, currentDecisions, decisionCounts, type LockedApproval, lockApproval } from './queries.ts'
+import { type ApprovalRecord, currentDecisions, isCounted, type LockedApproval, lockApproval } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
 import { messageFor, type PasskeySignature, type ProvenSigner, proofColumns, sharesOrigin, signerAuthorityOf } from './signer.ts'
 import { voidRefusedDecisions } from './void.ts'
 
-const unconfirmedBeneficiaries = async (tx: Tx, { approval, beneficiary, payments }: LockedApproval): Promise<{ id: Uuid }[]> => {
+const readUnconfirmed = async (tx: Tx, { approval, beneficiary, payments }: LockedApproval): Promise<{ id: Uuid }[]> => {
   if (approval.batchId === null) return beneficiary.confirmedAt ? [] : [beneficiary]
   const payees = await findBeneficiaries(tx, [...new Set(payments.map(({ beneficiaryId }) => beneficiaryId))])
   return payees.filter(({ confirmedAt }) => confirmedAt === null).sort((one, other) => (one.id < other.id ? -1 : 1))
@@ -52,34 +52,34 @@ type Decider = {
 }
 type Proof = ProvenSigner | PasskeySignature | null
 /** `message_digest`: digest of the text that the approver saw. */
-type DecisionInput = Pick<Decide, 'decision' | 'reason' | 'message_digest'>
+type DecideInput = Pick<Decide, 'decision' | 'reason' | 'message_digest'>
 
 /** Account and time of the last decision, for an approver who decides too late. */
-const lastDecisionDetails = (record: LockedApproval): ErrorDetails => {
+const lastDecision = (record: LockedApproval): ErrorDetails => {
   const current = currentDecisions(record)
   const last = record.decisions.findLast((decision) => current.includes(decision))
   return last ? { decided_by: formatId('account', last.accountId), decided_at: isoTime(last.decidedAt) } : {}
 }
 
-/** While an approval is pending, an approver may reverse a decision, or repeat one that was voided or that lacks a signature. */
+/** The record if the same decision stands, undefined if it can be made, reversed or repeated with proof. Throws if it is too late. */
 const repeatedDecision = (
   record: LockedApproval,
-  choice: DecisionInput['decision'],
+  choice: DecideInput['decision'],
   { accountId, proof }: Decider,
 ): LockedApproval | undefined => {
   const { approval } = record
   const isPending = approval.status === 'pending'
   const own = currentDecisions(record).find((earlier) => earlier.accountId === accountId)
-  if (own && own.decision === choice) return isPending && proof && !decisionCounts(record, own) ? undefined : record
+  if (own && own.decision === choice) return isPending && proof && !isCounted(record, own) ? undefined : record
   if (own && !isPending)
     throw conflict('You have already decided differently.', 'decided', {
       your_decision: own.decision,
-      ...lastDecisionDetails(record),
+      ...lastDecision(record),
     })
   if (isPending) return undefined
   throw conflict(`The approval is ${approval.status}.`, approval.status === 'expired' ? 'expired' : 'decided', {
     status: approval.status,
-    ...lastDecisionDetails(record),
+    ...lastDecision(record),
   })
 }
 
@@ -124,18 +124,19 @@ const startIfApproved = async (tx: Tx, record: LockedApproval, { actor, zone }: 
   const { approval, lineage, payment, payments } = record
   // A scheduled payment still waits until it is due: its limits, balance and approvals are checked only then.
   if (payment.status === 'scheduled') {
-    const [authorityOf, unconfirmed] = await Promise.all([readAuthority(tx, [payment]), unconfirmedBeneficiaries(tx, record)])
+    const [authorityOf, unconfirmed] = await Promise.all([readAuthority(tx, [payment]), readUnconfirmed(tx, record)])
     const authority = authorityOf(payment.id)
     if (!authority.mayRequest) return cancelUnrequested(tx, record)
     return holdsApprovals(authority) ? approve(tx, actor, record, unconfirmed) : record
   }
   const [obstacles, unconfirmed] = await Promise.all([
     countOnApproval(tx, payments, { lineage, zone }),
-    unconfirmedBeneficiaries(tx, record),
+    readUnconfirmed(tx, record),
   ])
   // One requester asked for all payments of an approval.
+  const isQuorumMissing = obstacles[0]?.kind === 'unapproved'
   if (obstacles[0]?.kind === 'unrequested') return cancelUnrequested(tx, record)
-  if (obstacles[0]?.kind === 'unapproved') return record
+  if (isQuorumMissing) return record
   // The error discards the decision, which can be made again when the stop is lifted. Other items may then fail for good.
   const stop = obstacles.every((obstacle) => obstacle) && obstacles.find((obstacle) => obstacle?.kind === 'stopped')
   if (stop) throw stop.refusal
@@ -152,11 +153,7 @@ const startIfApproved = async (tx: Tx, record: LockedApproval, { actor, zone }: 
 }
 
 /** Refuses a decision on an outdated text, because the approver must read the new one. */
-const requireSameText = (
-  { approval }: LockedApproval,
-  { decision, message_digest: digest }: DecisionInput,
-  proof: Proof,
-): void => {
+const requireSameText = ({ approval }: LockedApproval, { decision, message_digest: digest }: DecideInput, proof: Proof): void => {
   const message = messageFor(approval, decision)
   const isSigned = proof === null || proof.message === message
   const isShown = digest === undefined || digest === createHash('sha256').update(message).digest('hex')
@@ -222,7 +219,7 @@ export const stopOf = ({
  * Records one decision. Each approver counts once, one rejection rejects, and the last required approval starts the payment. An
  * approval counts while the authority behind it lasts. An expiry found here is recorded despite the error.
  */
-const decide = async (tx: Tx, record: LockedApproval, input: DecisionInput, decider: Decider): Promise<ApprovalRecord> => {
+const decide = async (tx: Tx, record: LockedApproval, input: DecideInput, decider: Decider): Promise<ApprovalRecord> => {
   const { at } = tx
   const { accountId, actor, originGrantId, stop, proof } = decider
   const { decision: choice, reason = null } = input
@@ -275,16 +272,9 @@ export const decideByCredential = async (
   id: Uuid,
   { input, proof, answers }: { input: Decide; proof: PasskeySignature | { problem: string } | null; answers: ChainAnswers },
 ): Promise<ApprovalRecord> => {
-  const { accountId, originGrantId, workspace } = principal
-  const record = await lockAfterChainAnswers(tx, answers, id, workspace.id)
-  return decide(tx, record, input, {
-    accountId,
-    actor: principal,
-    originGrantId,
-    stop: stopOf(principal),
-    proof,
-    zone: workspace,
-  })
+  const { accountId, originGrantId, workspace: zone } = principal
+  const record = await lockAfterChainAnswers(tx, answers, id, zone.id)
+  return decide(tx, record, input, { accountId, actor: principal, originGrantId, stop: stopOf(principal), proof, zone })
 }
 
 export const decideBySignature = async (

@@ -20,14 +20,14 @@ import { endPayments, releasePayment } from '../change.ts'
 import { lockPaymentIn, lockPaymentsWithAccounts, type PaymentRecord } from '../queries.ts'
 import { type ApprovalRecord, approvalEvent, type LockedApproval, lockApproval, lockApprovalRow } from './queries.ts'
 
-type UnapprovedEnd = 'rejected' | 'expired' | 'cancelled'
+type UnpaidEnd = 'rejected' | 'expired' | 'cancelled'
 
 /** Ends an approval: writes its status, event and audit row. The caller holds all locks and changes the payment. */
 export const endApproval = async (
   tx: Tx,
   actor: Actor,
   record: ApprovalRecord,
-  to: UnapprovedEnd | 'approved',
+  to: UnpaidEnd | 'approved',
 ): Promise<ApprovalRecord> => {
   const { at } = tx
   const approval = updateRow(tx, approvals, record.approval, { status: to, updatedAt: at, noticeDueAt: at })
@@ -42,15 +42,10 @@ const scheduledEnds = {
   rejected: { to: 'cancelled' },
   cancelled: { to: 'cancelled' },
   expired: { to: 'failed', failure: failure('approval_expired') },
-} as const satisfies Record<UnapprovedEnd, { to: ReleasedPaymentStatus; failure?: Failure }>
+} as const satisfies Record<UnpaidEnd, { to: ReleasedPaymentStatus; failure?: Failure }>
 
 /** Ends an approval with its batch and payments, whose holds and charges are released. The caller holds all locks. */
-export const endWithPayments = async (
-  tx: Tx,
-  actor: Actor,
-  record: LockedApproval,
-  to: UnapprovedEnd,
-): Promise<LockedApproval> => {
+export const endWithPayments = async (tx: Tx, actor: Actor, record: LockedApproval, to: UnpaidEnd): Promise<LockedApproval> => {
   const { approval } = record
   const endOf = ({ status }: PaymentRecord) => (status === 'scheduled' ? scheduledEnds[to] : { to })
   const ends = record.payments.map((payment) => ({ payment, actor, ...endOf(payment) }))
@@ -136,7 +131,7 @@ export const cancelBatch = async (tx: Tx, principal: Principal, id: Uuid): Promi
     throw conflict(`A batch that is ${batch.status} cannot be cancelled.`, 'status', { status: batch.status })
   if (approval && approval.approval.status === 'pending') await endWithPayments(tx, principal, approval, 'cancelled')
   else {
-    // The batch only waits until it is due: it needs no approval, or already has one.
+    // It waits only until it is due: it needs no approval, or already has one.
     const ends = payments.map((payment) => ({ payment, to: 'cancelled' as const, actor: principal }))
     await endPayments(tx, ends)
     await moveBatch(tx, principal, id, 'cancelled')

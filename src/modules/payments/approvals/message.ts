@@ -211,11 +211,7 @@ export type NamedLine = Pick<BatchLine, 'beneficiaryId' | 'payeeName' | 'amountM
 
 const summaryLabel = 'Names: '
 
-const registeredNames = (
-  lines: readonly NamedLine[],
-  currency: string,
-  { mismatches, beingChecked: label } = labels,
-): string[] => {
+const registeredNames = (lines: readonly NamedLine[], currency: string, used = labels): string[] => {
   const others = Map.groupBy(
     lines.filter(({ verification }) => verification === 'no_match'),
     ({ beneficiaryId }) => beneficiaryId,
@@ -224,12 +220,12 @@ const registeredNames = (
   const summary = namesSummary(nameFacts(lines), lines.length)
   return [
     ...(summary === null ? [] : [summary]),
-    `${mismatches}${others.size}`,
+    `${used.mismatches}${others.size}`,
     ...[...others.values()].slice(0, maxNamed).flatMap((own) => {
       const [line] = own
       return line ? [`- ${oneLine(line.payeeName)}: ${registeredName(line)}, ${displayAmount(sumOf(own), currency)}`] : []
     }),
-    ...(checking === 0 ? [] : [`${label}${checking}`]),
+    ...(checking === 0 ? [] : [`${used.beingChecked}${checking}`]),
   ]
 }
 

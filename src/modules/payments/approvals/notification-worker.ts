@@ -98,12 +98,7 @@ const sendAll = async (
 const halfwayToExpiry = ({ approval: { createdAt, expiresAt } }: ApprovalRecord): Date =>
   new Date((createdAt.getTime() + expiresAt.getTime()) / 2)
 
-const mailRequest = async (
-  { db, clock }: NotifyDeps,
-  record: ApprovalRecord,
-  to: readonly Uuid[],
-  facts: Fact[],
-): Promise<void> => {
+const email = async ({ db, clock }: NotifyDeps, record: ApprovalRecord, to: readonly Uuid[], facts: Fact[]): Promise<void> => {
   const { approval, payment, batch, beneficiary } = record
   const { id, expiresAt, workspaceId } = approval
   const { requester } = await readRequestedBy(db, payment)
@@ -162,7 +157,7 @@ const notify = async (deps: NotifyDeps, id: Uuid): Promise<void> => {
   let pushed: readonly SubscriptionRecord[] = []
   if (status === 'pending' && clock.now() < expiresAt) {
     const [to, facts] = await Promise.all([readEligibleApprovers(deps.db, clock, record), readFacts(deps, record)])
-    if (to.length > 0) await mailRequest(deps, record, to, facts)
+    if (to.length > 0) await email(deps, record, to, facts)
     if (sender) pushed = await pushRequest(sender, record, to, facts)
   } else if (sender) await withdraw(sender, id, await notifiedSubscriptions(deps.db, deps, id))
   const half = halfwayToExpiry(record)

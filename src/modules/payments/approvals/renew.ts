@@ -7,7 +7,7 @@ import { approvals } from '../../../db/tables/approvals.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { type NamedLine as FactNames, nameFacts, withNames } from '../../../policy/facts.ts'
+import { nameFacts, withNames } from '../../../policy/facts.ts'
 import type { Rails } from '../../../rails/rail.ts'
 import { isBeingChecked } from '../../beneficiaries/payee-queries.ts'
 import { findBeneficiaries } from '../../beneficiaries/queries.ts'
@@ -39,7 +39,7 @@ const renewWith = async (
   tx: Tx,
   { approval, payment, decisions }: LockedApproval,
   change: (message: string) => string,
-  lines: readonly FactNames[] | null,
+  lines: readonly NamedLine[] | null,
   actor: Actor = railActor,
 ): Promise<void> => {
   const { approveMessage: approve, rejectMessage: reject, id } = approval

@@ -118,18 +118,19 @@ export const requestApproval = async (
   { payment, decision, mandate }: { payment: PaymentRecord; decision: Decision; mandate: PaymentMandate | null },
   initiatingGrantId: Uuid | null,
 ): Promise<void> => {
-  const { id: paymentId, workspaceId, beneficiaryId, currency, rail, accountReference } = payment
-  const { amountMinor, feeMinor, narrative } = payment
+  const { workspaceId, beneficiaryId, currency, rail, accountReference } = payment
   const [payee, requestedBy] = await Promise.all([findBeneficiary(tx, workspaceId, beneficiaryId), readRequestedBy(tx, payment)])
   if (!payee) throw new Error('a held payment has a beneficiary')
   await checkNamesAgain(tx, deps.rails, [payee.id])
   const nonce = randomBytes(16).toString('hex')
   const { requiredApprovals, separationOfDuties, approvalProof, policyVersions } = decision
-  const { payeeId, displayName: payeeName, destinationMask, verification, reportedName, nameSource } = payee
   const awaitsName = isBeingChecked(deps.rails, payee)
   const textFacts = {
-    ...{ paymentId, amountMinor, feeMinor, rail, accountReference, narrative, destinationMask },
-    ...{ beneficiaryName: payeeName, verification, reportedName, nameSource, isBeingChecked: awaitsName },
+    ...payee,
+    ...payment,
+    paymentId: payment.id,
+    beneficiaryName: payee.displayName,
+    isBeingChecked: awaitsName,
     warnings: [
       ...decision.warnings.map((warning) => warningText(warning, currency)),
       ...(requestedBy.isFirst ? ['First payment to this destination.'] : []),
@@ -137,12 +138,20 @@ export const requestApproval = async (
     destinationDigest: destinationDigestOf(deps, nonce, payee, hasAccounts(rail) ? accountReference : null),
   }
   const factLine = {
-    ...{ beneficiaryId, payeeId, payeeName, amountMinor, verification, reportedName },
-    ...{ lastAmountMinor: null, isFirst: requestedBy.isFirst, warnings: decision.warnings.map(presentWarning) },
+    ...payment,
+    ...payee,
+    payeeName: payee.displayName,
+    lastAmountMinor: null,
+    isFirst: requestedBy.isFirst,
+    warnings: decision.warnings.map(presentWarning),
   }
   await insertRequest(tx, deps.config, {
-    ...{ payment, initiatingGrantId, nonce, requestedBy, awaitsName },
-    beneficiaryName: payeeName,
+    payment,
+    initiatingGrantId,
+    nonce,
+    requestedBy,
+    awaitsName,
+    beneficiaryName: payee.displayName,
     batchId: null,
     facts: factsOf([factLine]),
     needs: { requiredApprovals, separationOfDuties, approvalProof, policyVersions },
@@ -172,7 +181,9 @@ export const requestBatchApproval = async (
   await insertRequest(tx, config, {
     ...requested,
     facts: warningFacts,
-    ...{ batchId: batch.id, initiatingGrantId: principal.originGrantId, requestedBy },
+    batchId: batch.id,
+    initiatingGrantId: principal.originGrantId,
+    requestedBy,
     beneficiaryName: lines[0]?.payeeName ?? '',
     awaitsName: lines.some((line) => line.isBeingChecked),
     mandateSignature: null,

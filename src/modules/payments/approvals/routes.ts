@@ -13,7 +13,7 @@ import type { Deps } from '../request.ts'
 import { readContexts, readFacts } from './context.ts'
 import { decideByCredential, decideBySignature, stopOf } from './decide.ts'
 import { readNotifications, recordOpening } from './notifications.ts'
-import { type ApprovalRecord, findApproval, listApprovals, presentApproval, presentListed } from './queries.ts'
+import { findApproval, listApprovals, presentApproval, presentListed } from './queries.ts'
 import { awaitName } from './renew.ts'
 import { Approval, Decide, DecideBySignature, ListApprovals, MessageQuery, SigningMessage } from './schema.ts'
 import { messageFor, proveCaller, proveSigner } from './signer.ts'
@@ -32,8 +32,6 @@ const decisionRefusals = [
 
 /** The error that approving would return now, shown before the decision. */
 const refusalNow = (refusal: Refusal | undefined) => refusal && { refusal_now: { error: refusal.code, message: refusal.message } }
-
-const answer = (record: ApprovalRecord) => ok(presentApproval(record))
 
 export const registerApprovals = (app: App, deps: Deps): void => {
   const routes = routesOf(app, deps)
@@ -104,7 +102,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
     },
     // `principal` is read after the locks, so a freeze that was acknowledged in the meantime stops the approval.
     work: async (tx, { principal, params, body: input }, known) =>
-      answer(await decideByCredential(tx, principal, params.id, { input, ...known })),
+      ok(presentApproval(await decideByCredential(tx, principal, params.id, { input, ...known }))),
   })
   routes.get(`${one}/message`, 'approvals.message', {
     access: 'public',
@@ -148,6 +146,6 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       return { unlocked, proven, answers }
     },
     work: async (tx, request, { unlocked, proven, answers }) =>
-      answer(await decideBySignature(tx, unlocked, originOf(request), { input: request.body, proven, answers })),
+      ok(presentApproval(await decideBySignature(tx, unlocked, originOf(request), { input: request.body, proven, answers }))),
   })
 }

@@ -92,10 +92,8 @@ export const createUnauthorizedSweep = (deps: SweepDeps): (() => Promise<void>) 
     for (let seen = 0, full = true; full && seen < maxInRun; seen += pageSize) {
       const { since, behind } = positions[kind]
       const rows = await deps.db.query<Waiting>(scans[kind], [since, behind, pageSize])
-      const unauthorized = rows.flatMap(({ paymentId, isUnauthorized }) =>
-        isUnauthorized && paymentId ? [{ id: paymentId }] : [],
-      )
-      await forEachRow(deps, 'payments.unauthorized', unauthorized, cancel)
+      const toEnd = rows.flatMap(({ paymentId, isUnauthorized }) => (isUnauthorized && paymentId ? [{ id: paymentId }] : []))
+      await forEachRow(deps, 'payments.unauthorized', toEnd, cancel)
       const last = rows.at(-1)
       full = rows.length === pageSize
       positions[kind] = full && last ? { since: last.due, behind: last.id } : startPosition

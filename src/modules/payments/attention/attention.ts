@@ -30,19 +30,17 @@ import { readShortage, type Shortage } from './shortage.ts'
 
 type Named = { payeeId: Uuid; payeeName: string | null }
 type Repeated = Creator & Named & { count: number; amountMinor: Minor; firstAt: Date; lastAt: Date }
-type Refused = Creator & { count: number; id: Uuid; amountMinor: Minor; message: string; createdAt: Date } & {
-  payeeId: Uuid | null
-  payeeName: string | null
-}
+type RefusedRow = { count: number; id: Uuid; amountMinor: Minor; message: string; createdAt: Date }
+type Refused = Creator & RefusedRow & { payeeId: Uuid | null; payeeName: string | null }
 type NearLimit = { policyId: Uuid; name: string; period: 'day' | 'month' | 'total'; usedMinor: Minor; limitMinor: Minor }
 
 // Raw SQL, to find runs among the newest rows and to compare limits of several periods. Each query reads a bounded number of rows
 // by an index, so all share the connection for pages.
 
-/** Statuses that count in the daily totals although no money was sent. */
+/** Statuses that count in the daily totals although their money was not spent: it is held, or was returned. */
 const notSpent = countedPaymentStatuses.filter((status) => !spending.includes(status))
 
-/** Totals by counted day, without payments that were not sent. */
+/** Totals by counted day, without money that was not spent. */
 const spentByDay = prepareText<{ date: string; count: number; amountMinor: Minor }>()(
   'attention.spent_by_day',
   { workspace: 'uuid', since: 'date' },

@@ -50,6 +50,15 @@ const anyDue = prepareText<{ isDue: true }>()(
 
 export type Shortage = { missingMinor: Minor; scheduledMinor: Minor; dueAt: Date }
 
+/** Null if the balance covers all due payments. `short`: the due times that it does not cover. */
+const shortageOf = (due: readonly Due[], availableMinor: Minor): (Shortage & { short: Due[] }) | null => {
+  const short = due.filter(({ scheduledMinor }) => scheduledMinor > availableMinor)
+  const [first, last] = [short[0], short.at(-1)]
+  if (!first || !last) return null
+  const { scheduledMinor } = last
+  return { dueAt: first.dueAt, scheduledMinor, missingMinor: scheduledMinor - availableMinor, short }
+}
+
 const shown = presenter(BalanceShortage)
 
 /** Returns when the balance first fails to cover due payments, and the total due within two days. Null if it covers all. */
@@ -59,14 +68,6 @@ export const readShortage = async (db: Db, workspaceId: Uuid, now: Date): Promis
   const [first] = due
   if (!first) return null
   return shortageOf(due, (await getBalance(db, first.holder)).availableMinor)
-}
-
-const shortageOf = (due: readonly Due[], availableMinor: Minor): Shortage | null => {
-  const short = due.filter(({ scheduledMinor }) => scheduledMinor > availableMinor)
-  const [first, last] = [short[0], short.at(-1)]
-  if (!first || !last) return null
-  const { scheduledMinor } = last
-  return { dueAt: first.dueAt, scheduledMinor, missingMinor: scheduledMinor - availableMinor }
 }
 
 /** `to`: members who manage policies or who requested payments due at these times. `about`: the first of these payments. */
@@ -101,22 +102,24 @@ const notifyOf = ({ db, config }: ShortageDeps, { workspaceId, holder }: Pick<Du
     const [due, { availableMinor }] = await Promise.all([dueSoon(tx, tx.at, workspaceId), getBalance(tx, holder)])
     const shortage = shortageOf(due, availableMinor)
     if (!shortage) return
-    const { missingMinor, scheduledMinor } = shortage
-    const short = due.filter((each) => each.scheduledMinor > availableMinor)
-    const rows = short.map(({ dueAt }) => ({
-      ...{ workspaceId, dueAt, hours: leadTimeOf(dueAt, tx.at), missingMinor, scheduledMinor, toldAt: tx.at },
-    }))
+    const { short, ...facts } = shortage
+    const { missingMinor, scheduledMinor } = facts
+    const rows = short.map(({ dueAt }) => ({ ...facts, workspaceId, dueAt, hours: leadTimeOf(dueAt, tx.at), toldAt: tx.at }))
     const fresh = await insertRows(tx, balanceShortages, rows, 'on conflict do nothing returning true as fresh')
     if (fresh.length === 0) return
     tx.defer(tx.run(pruneShortages, { workspaceId, before: daysAfter(tx.at, -7) }))
-    const data = shown({ workspaceId, ...shortage })
+    const data = shown({ workspaceId, ...facts })
     await appendEvents(tx, [{ type: 'balance.short', accountId: holder, workspaceId, data }])
     const { about, to } = only(await tx.query<ShortageRecipients>(readRecipients, [workspaceId, short.map(({ dueAt }) => dueAt)]))
     queueMail(tx, {
-      ...{ kind: 'balance_short', cause: `balance_short/${workspaceId}/${tx.at.toISOString()}`, workspaceId },
-      ...{ to, path: pathOf(about) },
+      kind: 'balance_short',
+      cause: `balance_short/${workspaceId}/${tx.at.toISOString()}`,
+      workspaceId,
+      to,
+      path: pathOf(about),
       values: {
-        ...{ missing: displayAmount(missingMinor, config.CURRENCY), scheduled: displayAmount(scheduledMinor, config.CURRENCY) },
+        missing: displayAmount(missingMinor, config.CURRENCY),
+        scheduled: displayAmount(scheduledMinor, config.CURRENCY),
       },
       times: { due: isoTime(shortage.dueAt) },
     })
@@ -151,11 +154,11 @@ export const notifyOfShortages = async (deps: ShortageDeps): Promise<void> => {
     const [first, last] = [page[0], page.at(-1)]
     const due = first && last ? await dueSoon(db, now, first.id, last.id) : []
     const balances = await getBalances(db, [...new Set(due.map(({ holder }) => holder))])
-    const workspaces = [...Map.groupBy(due, ({ workspaceId }) => workspaceId)].flatMap(([id, rows]) => {
-      const [{ holder } = { holder: id }] = rows
-      return shortageOf(rows, balanceIn(balances, holder).availableMinor) ? [{ id, holder }] : []
-    })
-    await forEachRow(deps, 'balances.short', workspaces, ({ id, holder }) => notifyOf(deps, { workspaceId: id, holder }))
+    const short = due.filter(({ holder, scheduledMinor }) => scheduledMinor > balanceIn(balances, holder).availableMinor)
+    const workspaces = new Map(short.map(({ workspaceId: id, holder }) => [id, { id, holder }]))
+    await forEachRow(deps, 'balances.short', [...workspaces.values()], ({ id, holder }) =>
+      notifyOf(deps, { workspaceId: id, holder }),
+    )
     behind = page.length === pageSize ? last?.id : undefined
   }
 }

@@ -22,9 +22,10 @@ const changesOf = ({ items = [] }: CreatePaymentBatch, count: number): Map<numbe
   const changes = new Map<number, Change>()
   for (const [index, entry] of items.entries()) {
     const at = `items.${index}`
-    const sent = 'batch_index' in entry ? entry : 'item' in entry ? sentForm(entry.item) : entry.sent
     const { data, error } =
-      'batch_index' in entry ? { data: entry, error: undefined } : RepeatedItem.safeParse(sent, { error: sentences() })
+      'batch_index' in entry
+        ? { data: entry, error: undefined }
+        : RepeatedItem.safeParse('item' in entry ? sentForm(entry.item) : entry.sent, { error: sentences() })
     if (!data) problems.push(...fieldErrors(error?.issues ?? []).map(({ path, message }) => ({ path: `${at}.${path}`, message })))
     else if (data.batch_index >= count)
       problems.push({ path: `${at}.batch_index`, message: `must be below ${count}: the batch has ${count} items` })
@@ -61,9 +62,9 @@ const entryOf = (payment: RowOf<typeof itemsToRepeat>, change: Change | undefine
 
 /** All items of a request: its own or, with `again`, those of the earlier batch. */
 export const readCompleteBatch = async (db: Db, principal: Principal, body: CreatePaymentBatch): Promise<CompleteBatch> => {
-  const { again, items = [], ...rest } = body
+  const { again, items, ...rest } = body
   if (again === undefined) {
-    if (body.items === undefined) throw invalidFields({ path: 'items', message: 'is required' })
+    if (items === undefined) throw invalidFields({ path: 'items', message: 'is required' })
     const own = items.map(
       (entry): BatchEntry =>
         'batch_index' in entry

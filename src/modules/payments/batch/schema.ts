@@ -15,38 +15,35 @@ export const maxItems = 1_000
 /** Enough for all items with all of their fields. */
 export const maxBatchBytes = 1024 * 1024
 
-const beneficiaryFields = CreateBeneficiary.shape
+const beneficiary = CreateBeneficiary.shape
 
 export const BatchItem = CreatePayment.omit({ mandate_id: true, execute_at: true, duplicate_of: true, on_duplicate: true })
   .extend({
     beneficiary_id: CreatePayment.shape.beneficiary_id
       .optional()
       .describe('The beneficiary to pay. If omitted, `display_name` and `destination` identify the beneficiary.'),
-    display_name: beneficiaryFields.display_name
+    display_name: beneficiary.display_name
       .optional()
       .describe(
         'The name of the beneficiary, if `beneficiary_id` is omitted. If a beneficiary with this destination (and `payment_rail`, if given) exists, it is paid under its own name, with the warning `name_differs` if the names differ. Otherwise one is created with this name.',
       ),
-    payment_rail: beneficiaryFields.payment_rail
-      .optional()
-      .describe(`The rail of the destination. Defaults to \`${phoneRail}\`.`),
-    destination: beneficiaryFields.destination.optional(),
-    bank_code: beneficiaryFields.bank_code,
-    legal_name: beneficiaryFields.legal_name,
-    type: beneficiaryFields.type.optional().describe('The type of a new beneficiary. Defaults to `individual`.'),
+    payment_rail: beneficiary.payment_rail.optional().describe(`The rail of the destination. Defaults to \`${phoneRail}\`.`),
+    destination: beneficiary.destination.optional(),
+    bank_code: beneficiary.bank_code,
+    legal_name: beneficiary.legal_name,
+    type: beneficiary.type.optional().describe('The type of a new beneficiary. Defaults to `individual`.'),
   })
   .meta({ id: 'PaymentBatchItem' })
 export type BatchItem = z.output<typeof BatchItem>
 
-const beneficiaryFieldNames = ['display_name', 'payment_rail', 'destination', 'bank_code', 'legal_name', 'type'] as const
+const beneficiaryKeys = ['display_name', 'payment_rail', 'destination', 'bank_code', 'legal_name', 'type'] as const
 const requiredWithoutId = { display_name: 'whose account is paid', destination: 'the phone or the account that is paid' }
 
 const beneficiaryProblems = (row: unknown): FieldError[] => {
   if (typeof row !== 'object' || row === null) return []
-  const has = (name: string): boolean =>
-    Object.entries(row).some(([key, value]) => key === name && value !== undefined && value !== null)
+  const has = (name: string): boolean => Reflect.get(row, name) != null
   if (has('beneficiary_id'))
-    return beneficiaryFieldNames
+    return beneficiaryKeys
       .filter(has)
       .map((path) => ({ path, message: 'does not go with beneficiary_id: leave one of the two out' }))
   return Object.entries(requiredWithoutId).flatMap(([path, meaning]) =>

@@ -30,7 +30,7 @@ const wholeRequestCodes: ReadonlySet<ErrorCode> = new Set([
 const isDuplicate = ({ details }: Refusal): boolean => details?.reason === 'possible_duplicate'
 
 /** The first class with a fault determines the answer: invalid request, denial, insufficient funds, duplicate to confirm. */
-const statusPrecedence = [
+const precedence = [
   [400, 'invalid_request'],
   [403, 'policy_denied'],
   [402, 'insufficient_funds'],
@@ -119,8 +119,7 @@ export const refusalForItems = (
 ): Refusal => {
   const requestFault = faults.find(({ refusal }) => wholeRequestCodes.has(refusal.code))
   if (requestFault) return requestFault.refusal
-  const [status, defaultCode] =
-    statusPrecedence.find(([one]) => faults.some((fault) => statusOf(fault) === one)) ?? statusPrecedence[0]
+  const [status, defaultCode] = precedence.find(([one]) => faults.some((fault) => statusOf(fault) === one)) ?? precedence[0]
   const { funds, sentence } = shortOf(faults, { input, ...payer })
   // Several codes have status 403: the answer has `policy_denied` if a rule decided, otherwise the first item's code.
   const codes = faults.filter((fault) => statusOf(fault) === status).map(({ refusal }) => refusal.code)
@@ -200,11 +199,8 @@ const payeeOf = ({
   account_reference: hasAccounts(payment_rail) ? account_reference : null,
 })
 
-/** In characters. Bounds the comparison of names: longer ones are refused. */
-const longestName = 120
-
 /** Names are equal if they differ only in case and spaces: "ACHIENG  OTIENO" equals "Achieng Otieno". */
-const plainName = (name: string): string => name.slice(0, longestName).normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim()
+const plainName = (name: string): string => name.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim()
 
 /** All items with their beneficiaries. Creates missing beneficiaries. */
 export const resolveItems = async (

@@ -39,11 +39,11 @@ type Mandates = ReadonlyMap<string, PaymentMandate | undefined>
 /** Loads each mandate once, because its payments share its counters. `mandateSignature` depends on the requester. */
 const loadMandates = async (tx: Tx, requests: readonly DecisionRequest[]): Promise<Mandates> => {
   const named = requests.flatMap(({ input: { mandate_id: id }, principal: { workspace } }) =>
-    id ? [[keyInWorkspace(workspace.id, id), workspace.id, id] as const] : [],
+    id ? [{ workspaceId: workspace.id, id }] : [],
   )
-  const distinct = new Map(named.map((one) => [one[0], one]))
-  const loaded = [...distinct.values()].map(
-    async ([key, workspaceId, id]) => [key, await loadMandate(tx, workspaceId, id, { requester: null })] as const,
+  const distinct = new Map(named.map((one) => [keyInWorkspace(one.workspaceId, one.id), one]))
+  const loaded = [...distinct].map(
+    async ([key, { workspaceId, id }]) => [key, await loadMandate(tx, workspaceId, id, { requester: null })] as const,
   )
   return new Map(await Promise.all(loaded))
 }
@@ -150,10 +150,8 @@ export const decideInTurn = (
   const duplicateKey = duplicateKeyOf(state, request)
   const ownPast = past[index] ?? unknownPast
   const earlier = accepted.get(duplicateKey) ?? ownPast.earlier
-  const pastForDecision = { ...ownPast, earlier: isDue ? null : earlier }
-  const decided = catchRefusal(() =>
-    decidePayment(state, { ...request, principal, mandate, past: pastForDecision }, at, deployment),
-  )
+  const payeePast = { ...ownPast, earlier: isDue ? null : earlier }
+  const decided = catchRefusal(() => decidePayment(state, { ...request, principal, mandate, past: payeePast }, at, deployment))
   if (decided instanceof Refusal) return { refusal: decided }
   if ('payment' in decided) {
     const { id: paymentId, createdAt } = decided.payment
