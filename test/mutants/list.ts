@@ -307,7 +307,7 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'an expired approval still pays',
     file: 'src/modules/payments/approvals/decide.ts',
-    find: 'if (record.approval.expiresAt <= at) {',
+    find: 'if (record.approval.expiresAt <= tx.at) {',
     replace: 'if (false) {',
     suite: 'test/payments/approvals.test.ts',
   },

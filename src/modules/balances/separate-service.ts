@@ -284,16 +284,9 @@ export const confirmSeparation = async (
   await requireCovered(tx, accountId, separation.accountId, separation.amountMinor)
   await requireConfirmed(tx, accountId, confirmation, { text: 'pending_separation.message', signed: guard.signed })
   const { proof } = confirmation
-  const wallet = proof && 'signer' in proof ? proof : null
-  const row = {
-    separationId: id,
-    workspaceId: workspace.id,
-    accountId,
-    signed: proof !== null,
-    signer: wallet?.signer ?? null,
-    signature: wallet?.signature ?? null,
-    confirmedAt: tx.at,
-  }
+  const byWallet =
+    proof && 'signer' in proof ? { signer: proof.signer ?? null, signature: proof.signature } : { signer: null, signature: null }
+  const row = { separationId: id, workspaceId: workspace.id, accountId, signed: proof !== null, ...byWallet, confirmedAt: tx.at }
   // A signature replaces an earlier confirmation, which may be unsigned or by a wallet that was unlinked.
   if (proof !== null || !guard.confirmed.includes(accountId))
     await upsertRow(tx, separationConfirmations, row, {

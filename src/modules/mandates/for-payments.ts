@@ -22,14 +22,14 @@ const readSigner = statement('mandates.signer')`
    from identities i where i.provider = 'wallet' and i.account_id = $1 and i.subject_key = lower($2)`
 
 /** Undefined if the wallet is no longer linked to the account. `requester`: the grant behind the requester; null: none. */
-const linkedSignerOf = async (db: Db, { accountId, signer }: MandateRecord, requester: Uuid | null) =>
+const signerOf = async (db: Db, { accountId, signer }: MandateRecord, requester: Uuid | null) =>
   (await db.query<{ isExcluded: boolean }>(readSigner, [accountId, signer, requester]))[0]
 
 /** `counted`: the amount of a payment that the mandate already counts. The rules then exclude that payment. */
 type MandateUse = { requester: Uuid | null; counted?: Minor | undefined }
 
 const forPayment = async (db: Db, mandate: MandateRecord, { requester, counted }: MandateUse): Promise<PaymentMandate> => {
-  const linked = await linkedSignerOf(db, mandate, requester)
+  const linked = await signerOf(db, mandate, requester)
   const { accountId, signer, signature, message } = mandate
   const { id, workspaceId, grantId, maxTotalMinor, maxPerPaymentMinor, maxPayments, beneficiaryIds, paymentTypes } = mandate
   const isCounted = counted !== undefined
@@ -60,10 +60,7 @@ export const checkMandateSignature = async (
 ): Promise<MandateSignatureStatus> => {
   const mandate = id == null ? undefined : await findMandate(db, id, workspaceId)
   if (!mandate) return 'holds'
-  const [answer, linked] = await Promise.all([
-    verifyContractSigner(contractWallets, mandate),
-    linkedSignerOf(db, mandate, requester),
-  ])
+  const [answer, linked] = await Promise.all([verifyContractSigner(contractWallets, mandate), signerOf(db, mandate, requester)])
   if (answer === 'invalid') return 'refused'
   return linked?.isExcluded ? 'excluded' : answer === 'unanswered' ? 'unanswered' : 'holds'
 }

@@ -121,9 +121,8 @@ export type PaymentEnd = { payment: PaymentRecord } & (Release | { to: 'succeede
 const changeOf = (end: PaymentEnd, at: Date): PendingChange => {
   const { payment, actor } = end
   if (end.to === 'succeeded') {
-    const { receipt } = end
-    const change = { status: end.to, providerReceipt: receipt, completedAt: at }
-    return { payment, change, options: { actor, after: { provider_receipt: receipt } } }
+    const change = { status: end.to, providerReceipt: end.receipt, completedAt: at }
+    return { payment, change, options: { actor, after: { provider_receipt: end.receipt } } }
   }
   const { failure } = end
   const change = {

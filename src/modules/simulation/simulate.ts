@@ -40,10 +40,7 @@ const checkCaller = (principal: Principal): void => {
 
 /** Refusals for reasons other than a rule, in the order in which a payment would get them. */
 const refusalsOf = (...checks: (() => void)[]): Refusal[] =>
-  checks.flatMap((check) => {
-    const refusal = catchRefusal(check)
-    return refusal instanceof Refusal ? [refusal] : []
-  })
+  checks.map((check) => catchRefusal(check)).filter((result) => result instanceof Refusal)
 
 /** The trace entries of a refusal for a reason other than a rule. */
 const denyingEntriesOf = (

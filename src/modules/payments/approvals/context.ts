@@ -194,8 +194,8 @@ export const readContexts = async (
   const now = deps.clock.now()
   const contextOf = (record: ApprovalRecord): { context: ApprovalContext; facts: Fact[] } => {
     const { id, batchId, status } = record.approval
-    const isPending = status === 'pending'
     const history = histories.get(id)
+    const mayHaveBeenSent = lost.get(id) ?? 0
     const typicalMinor = history ? typicalAmount(history.lastPaid) : null
     const context: ApprovalContext = {
       payee:
@@ -207,14 +207,12 @@ export const readContexts = async (
               verification: presentVerification(record.beneficiary),
             }
           : null,
-      warnings: warningsOf(record, typicalMinor, lost.get(id) ?? 0),
+      warnings: warningsOf(record, typicalMinor, mayHaveBeenSent),
       available_after_minor: balance && formatMinor(balance.availableMinor - unheldMinor(record)),
-      eligible_approvers: isPending ? eligibleIds(record, mayDecide, now).map((account) => formatId('account', account)) : [],
+      eligible_approvers:
+        status === 'pending' ? eligibleIds(record, mayDecide, now).map((account) => formatId('account', account)) : [],
     }
-    return {
-      context,
-      facts: currentFacts(record, { names: names.get(batchId ?? id), mayHaveBeenSent: lost.get(id) ?? 0, typicalMinor }),
-    }
+    return { context, facts: currentFacts(record, { names: names.get(batchId ?? id), mayHaveBeenSent, typicalMinor }) }
   }
   return new Map(records.map((record) => [record.approval.id, contextOf(record)]))
 }

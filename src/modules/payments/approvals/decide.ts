@@ -33,7 +33,7 @@ import type { Decide, DecideBySignature } from './schema.ts'
 import { messageFor, type PasskeySignature, type ProvenSigner, proofColumns, sharesOrigin, signerAuthorityOf } from './signer.ts'
 import { voidRefusedDecisions } from './void.ts'
 
-const readUnconfirmed = async (tx: Tx, { approval, beneficiary, payments }: LockedApproval): Promise<{ id: Uuid }[]> => {
+const unconfirmedIn = async (tx: Tx, { approval, beneficiary, payments }: LockedApproval): Promise<{ id: Uuid }[]> => {
   if (approval.batchId === null) return beneficiary.confirmedAt ? [] : [beneficiary]
   const payees = await findBeneficiaries(tx, [...new Set(payments.map(({ beneficiaryId }) => beneficiaryId))])
   return payees.filter(({ confirmedAt }) => confirmedAt === null).sort((one, other) => (one.id < other.id ? -1 : 1))
@@ -71,16 +71,11 @@ const repeatedDecision = (
   const isPending = approval.status === 'pending'
   const own = currentDecisions(record).find((earlier) => earlier.accountId === accountId)
   if (own && own.decision === choice) return isPending && proof && !isCounted(record, own) ? undefined : record
-  if (own && !isPending)
-    throw conflict('You have already decided differently.', 'decided', {
-      your_decision: own.decision,
-      ...lastDecision(record),
-    })
   if (isPending) return undefined
-  throw conflict(`The approval is ${approval.status}.`, approval.status === 'expired' ? 'expired' : 'decided', {
-    status: approval.status,
-    ...lastDecision(record),
-  })
+  const last = lastDecision(record)
+  if (own) throw conflict('You have already decided differently.', 'decided', { your_decision: own.decision, ...last })
+  const { status } = approval
+  throw conflict(`The approval is ${status}.`, status === 'expired' ? 'expired' : 'decided', { status, ...last })
 }
 
 /** A passkey assertion can be used only once, so it cannot be replayed after its decision was voided. */
@@ -124,19 +119,18 @@ const startIfApproved = async (tx: Tx, record: LockedApproval, { actor, zone }: 
   const { approval, lineage, payment, payments } = record
   // A scheduled payment still waits until it is due: its limits, balance and approvals are checked only then.
   if (payment.status === 'scheduled') {
-    const [authorityOf, unconfirmed] = await Promise.all([readAuthority(tx, [payment]), readUnconfirmed(tx, record)])
+    const [authorityOf, unconfirmed] = await Promise.all([readAuthority(tx, [payment]), unconfirmedIn(tx, record)])
     const authority = authorityOf(payment.id)
     if (!authority.mayRequest) return cancelUnrequested(tx, record)
     return holdsApprovals(authority) ? approve(tx, actor, record, unconfirmed) : record
   }
   const [obstacles, unconfirmed] = await Promise.all([
     countOnApproval(tx, payments, { lineage, zone }),
-    readUnconfirmed(tx, record),
+    unconfirmedIn(tx, record),
   ])
   // One requester asked for all payments of an approval.
-  const isQuorumMissing = obstacles[0]?.kind === 'unapproved'
   if (obstacles[0]?.kind === 'unrequested') return cancelUnrequested(tx, record)
-  if (isQuorumMissing) return record
+  if (obstacles[0]?.kind === 'unapproved') return record
   // The error discards the decision, which can be made again when the stop is lifted. Other items may then fail for good.
   const stop = obstacles.every((obstacle) => obstacle) && obstacles.find((obstacle) => obstacle?.kind === 'stopped')
   if (stop) throw stop.refusal
@@ -220,7 +214,6 @@ export const stopOf = ({
  * approval counts while the authority behind it lasts. An expiry found here is recorded despite the error.
  */
 const decide = async (tx: Tx, record: LockedApproval, input: DecideInput, decider: Decider): Promise<ApprovalRecord> => {
-  const { at } = tx
   const { accountId, actor, originGrantId, stop, proof } = decider
   const { decision: choice, reason = null } = input
   if (await sharesOrigin(tx, record, originGrantId)) throw new Refusal('separation_of_duties')
@@ -229,7 +222,7 @@ const decide = async (tx: Tx, record: LockedApproval, input: DecideInput, decide
   if (proof && 'problem' in proof) return refuseProof(tx, record, actor, wrongPasskey(proof.problem))
   const repeated = repeatedDecision(record, choice, decider)
   if (repeated) return repeated
-  if (record.approval.expiresAt <= at) {
+  if (record.approval.expiresAt <= tx.at) {
     await expireApproval(tx, record)
     throw new CommitThenThrow(conflict('The approval has expired.', 'expired', { status: 'expired' }))
   }
@@ -246,7 +239,7 @@ const decide = async (tx: Tx, record: LockedApproval, input: DecideInput, decide
     decision: choice,
     reason,
     ...proofColumns(proof),
-    decidedAt: at,
+    decidedAt: tx.at,
   }
   insertRow(tx, approvalDecisions, row)
   audit(tx, actor, `approval.${choice}`, {
@@ -293,12 +286,8 @@ export const decideBySignature = async (
   if (!signing) {
     const recovered = proven?.signer ?? recoverSigner(messageFor(record.approval, input.decision), input.signature)
     const message = "The signature must be of this approval's text, by a linked wallet of a person who may decide it."
-    return refuseProof(
-      tx,
-      record,
-      { accountId: null, origin, way: 'signature' },
-      wrongSignature(recovered, withHint(message, input.signature)),
-    )
+    const unknownSigner = { accountId: null, origin, way: 'signature' }
+    return refuseProof(tx, record, unknownSigner, wrongSignature(recovered, withHint(message, input.signature)))
   }
   const { accountId } = proven
   const stop = signing.stop ? new Refusal(signing.stop) : undefined

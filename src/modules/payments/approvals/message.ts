@@ -255,9 +255,7 @@ export const withRegisteredNames = (message: string, lines: readonly NamedLine[]
 
 export const batchApprovalMessage = (decision: 'approve' | 'reject', facts: BatchFacts): string => {
   const { lines, currency } = facts
-  const largest = lines.toSorted((one, other) =>
-    one.amountMinor > other.amountMinor ? -1 : one.amountMinor < other.amountMinor ? 1 : 0,
-  )
+  const largest = lines.toSorted((one, other) => Number(other.amountMinor - one.amountMinor))
   return textOf(decision, facts, {
     subject: 'a batch of payments',
     peopleLines: [

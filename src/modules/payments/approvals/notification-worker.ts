@@ -107,17 +107,18 @@ const email = async ({ db, clock }: NotifyDeps, record: ApprovalRecord, to: read
   const subjectValues = batch
     ? { amount: displayAmount(batch.totalMinor, currency), count: groupDigits(batch.itemsCount) }
     : {
-        ...{ amount: displayAmount(payment.amountMinor, currency), payee: quoted(beneficiary.displayName) },
+        amount: displayAmount(payment.amountMinor, currency),
+        payee: quoted(beneficiary.displayName),
         reported: beneficiary.reportedName && quoted(beneficiary.reportedName),
       }
   await inTx(db, async (tx) =>
     queueMail(tx, {
-      ...{
-        kind: isReminder ? 'approval_still_waits' : 'approval_waits',
-        cause: `approval/${id}/${isReminder ? 'half' : 'asked'}`,
-        to,
-      },
-      ...{ about: { kind: 'approval', id }, workspaceId, path: `/approve/${formatId('approval', id)}` },
+      kind: isReminder ? 'approval_still_waits' : 'approval_waits',
+      cause: `approval/${id}/${isReminder ? 'half' : 'asked'}`,
+      to,
+      about: { kind: 'approval', id },
+      workspaceId,
+      path: `/approve/${formatId('approval', id)}`,
       values: { ...subjectValues, by: quoted(requester) },
       times: { expires: isoTime(expiresAt) },
       facts: { all: facts, of: batch?.itemsCount ?? 1, currency },

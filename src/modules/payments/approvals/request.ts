@@ -56,7 +56,7 @@ export const destinationDigestOf = (
   return derivations.mac('destination-digest', [nonce, destination, ...(account ? [account] : [])].join(':')).toString('hex')
 }
 
-type ApprovalRequest = Pick<ApprovalRow, 'batchId' | 'initiatingGrantId' | 'beneficiaryName' | 'facts'> & {
+type NewApproval = Pick<ApprovalRow, 'batchId' | 'initiatingGrantId' | 'beneficiaryName' | 'facts'> & {
   /** The stored payment or, for a batch, its first payment. */
   payment: PaymentRecord
   needs: Pick<ApprovalRow, 'requiredApprovals' | 'separationOfDuties' | 'approvalProof' | 'policyVersions'>
@@ -69,7 +69,7 @@ type ApprovalRequest = Pick<ApprovalRow, 'batchId' | 'initiatingGrantId' | 'bene
   textFor: (choice: 'approve' | 'reject', textFacts: CommonFacts) => string
 }
 
-const insertRequest = async (tx: Tx, config: Config, requested: ApprovalRequest): Promise<void> => {
+const insertRequest = async (tx: Tx, config: Config, requested: NewApproval): Promise<void> => {
   const { payment, needs, nonce, awaitsName, requestedBy, mandateSignature, textFor, ...row } = requested
   const { at } = tx
   const { accountId, workspaceId, currency } = payment
@@ -169,10 +169,7 @@ export const requestBatchApproval = async (
     batch,
     lines,
     ...requested
-  }: { principal: Principal; batch: BatchRow; lines: readonly BatchLine[] } & Pick<
-    ApprovalRequest,
-    'payment' | 'needs' | 'nonce'
-  >,
+  }: { principal: Principal; batch: BatchRow; lines: readonly BatchLine[] } & Pick<NewApproval, 'payment' | 'needs' | 'nonce'>,
 ): Promise<void> => {
   const { payment } = requested
   const requestedBy = await readRequestedBy(tx, payment)

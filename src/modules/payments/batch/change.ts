@@ -66,9 +66,8 @@ export const finishBatches = async (tx: Tx, ids: readonly Uuid[]): Promise<void>
 
 /** Call this after starting or ending the items: the event, and the email of an ended batch, contain their counts. */
 export const moveBatch = async (tx: Tx, actor: Actor, id: Uuid, to: BatchEnd): Promise<void> => {
-  const { at } = tx
-  const completedAt = to === 'processing' ? null : at
-  const moved = await tx.run(move, { id, to, at, completedAt, from: statesBefore('payment_batch', to) })
+  const completedAt = to === 'processing' ? null : tx.at
+  const moved = await tx.run(move, { id, to, at: tx.at, completedAt, from: statesBefore('payment_batch', to) })
   if (moved.length === 0) throw new Error(`a batch that is to be ${to} has another state`)
   await publish(tx, actor, [id])
 }

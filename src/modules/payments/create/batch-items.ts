@@ -80,12 +80,12 @@ const refusesAmount = (fault: Fault): boolean =>
   (statusOf(fault) === 400 && fieldsOf(fault.refusal).some(({ path }) => path === 'amount' || path === 'amount_minor'))
 
 /** `fees`: by index, of the items whose beneficiaries are known. */
-type Payer = { principal: Principal; available: Minor; fees: ReadonlyMap<number, Minor>; currency: string }
+type BatchFunds = { principal: Principal; available: Minor; fees: ReadonlyMap<number, Minor>; currency: string }
 
 /** Error details for a batch above the balance. The available amount needs a permission. A scheduled batch holds nothing yet. */
 const shortOf = (
   faults: readonly Fault[],
-  { input, principal, available, fees, currency }: Payer & Pick<BatchRequest, 'input'>,
+  { input, principal, available, fees, currency }: BatchFunds & Pick<BatchRequest, 'input'>,
 ): { funds: ErrorDetails; sentence: string | null } => {
   const refused = new Set(faults.filter(refusesAmount).map(({ index }) => index))
   const counted = input.items.flatMap((entry, index) =>
@@ -115,7 +115,7 @@ const shortOf = (
 export const refusalForItems = (
   faults: readonly Fault[],
   { input, rows }: Pick<BatchRequest, 'input' | 'rows'>,
-  payer: Payer,
+  payer: BatchFunds,
 ): Refusal => {
   const requestFault = faults.find(({ refusal }) => wholeRequestCodes.has(refusal.code))
   if (requestFault) return requestFault.refusal
