@@ -467,7 +467,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'a site before an @ is ours',
-    file: 'src/modules/identity/sign-in/wallet.ts',
+    file: 'src/modules/identity/sign-in/siwe-message.ts',
     find: 'if (host === ours.host) return true',
     replace: 'if (new URL("http://" + host).host === ours.host) return true',
     suite: 'test/identity/sign-in/siwe.test.ts',
@@ -587,7 +587,7 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'a wallet opens the account that it belonged to a moment ago',
     file: 'src/modules/identity/sign-in/service.ts',
-    find: '  if (found && found.accountId !== before?.accountId) throw new Moved()\n',
+    find: '  if (found && found.accountId !== before?.accountId) throw new IdentityMoved()\n',
     replace: '',
     suite: 'test/identity/sign-in/together.test.ts',
   },

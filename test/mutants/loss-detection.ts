@@ -257,8 +257,8 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a token is used with other credentials',
     file: 'src/modules/provider-tokens/service.ts',
-    find: '  ...credentials,\n]',
-    replace: '  ...credentials.slice(0, 0),\n]',
+    find: '...credentials]',
+    replace: '...credentials.slice(0, 0)]',
     suite: 'test/rails-flows/shared-tokens.test.ts',
   },
   {
@@ -285,8 +285,8 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a fetch that failed keeps the others waiting',
     file: 'src/modules/provider-tokens/service.ts',
-    find: '    await inTime(deps.db.run(finish',
-    replace: '    if (held) await inTime(deps.db.run(finish',
+    find: '    await withDeadline(deps.db.run(finish',
+    replace: '    if (held) await withDeadline(deps.db.run(finish',
     suite: 'test/rails-flows/shared-tokens.test.ts',
   },
   {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { statementOf } from '../../../src/modules/identity/sign-in/wallet.ts'
+import { statementOf } from '../../../src/modules/identity/sign-in/siwe-message.ts'
 import { addPasskey } from '../../harness/authenticator.ts'
 import type { Client, Json } from '../../harness/client.ts'
 import { createKey, newWallet, type Person, signIn, walletMessage } from '../../harness/people.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { SiweMessage } from 'siwe'
 import { describe, expect, test } from 'vitest'
-import { readSignInMessage, type SignInMessage } from '../../../src/modules/identity/sign-in/wallet.ts'
+import { readSignInMessage, type SignInMessage } from '../../../src/modules/identity/sign-in/siwe-message.ts'
 import { newWallet } from '../../harness/people.ts'
 import { openService, startService } from '../../harness/service.ts'
 

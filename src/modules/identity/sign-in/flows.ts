@@ -1,31 +1,26 @@
 import type { z } from 'zod'
 import { findActiveCredential } from '../../../auth/credential.ts'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
-import { type ProviderName, providerFailed, providerTitles } from '../../../auth/providers.ts'
+import { type ProviderName, providerFailed } from '../../../auth/providers.ts'
 import { equalBytes, newOpaqueToken, sha256 } from '../../../auth/secrets.ts'
-import type { Derivations } from '../../../auth/vault.ts'
 import { lockAccount } from '../../../db/account-lock.ts'
 import { type Db, inTx, type Tx } from '../../../db/client.ts'
 import { audit } from '../../../events/audit.ts'
-import type { Page } from '../../../http/page.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { deviceName } from '../../../lib/device-name.ts'
 import { CommitThenThrow, invalidAt, Refusal } from '../../../lib/errors.ts'
-import { formatId } from '../../../lib/ids.ts'
 import type { Parts } from '../../parts.ts'
-import { readAccount } from '../accounts/service.ts'
 import { linkIdentity, newMethodRefusal } from '../identities/link.ts'
 import type { IdentityProof } from '../identities/queries.ts'
 import type { CallbackQuery } from '../schema.ts'
-import { findSession, requireSignInAuthority, type SessionRecord } from '../sessions/service.ts'
-import { bindFlow, consumeFlow, type Flow, findFlowOfLink, initiatorOf, openFlow } from './flow-rows.ts'
+import { findSession, requireSignInAuthority } from '../sessions/service.ts'
+import { consumeFlow, type Flow, initiatorOf, openFlow } from './flow-rows.ts'
 import { readReturnTo } from './return-to.ts'
 import { signIn } from './service.ts'
 
 // A sign-in begins in its browser. A link may begin with any credential, and a browser continues it at a page of ours. A proof
 // stays in the browser that has the session's cookie: otherwise the owner's click elsewhere would prove a thief's session.
 
-type FlowDeps = Pick<Parts, 'clock' | 'config' | 'db' | 'derivations' | 'identityProviders' | 'lastUsed' | 'vault'>
+export type FlowDeps = Pick<Parts, 'clock' | 'config' | 'db' | 'derivations' | 'identityProviders' | 'lastUsed' | 'vault'>
 
 const redirectUriOf = ({ config }: FlowDeps, provider: ProviderName): string => `${config.publicUrl}/v1/auth/${provider}/callback`
 
@@ -36,7 +31,10 @@ export const requireProvider = ({ identityProviders }: FlowDeps, name: ProviderN
 }
 
 /** Linking lets the person choose an account at the provider, because the browser may be signed in to another one. */
-const authorizationUrlOf = (deps: FlowDeps, { provider, secrets, linkHash }: Pick<Flow, 'provider' | 'secrets' | 'linkHash'>) =>
+export const authorizationUrlOf = (
+  deps: FlowDeps,
+  { provider, secrets, linkHash }: Pick<Flow, 'provider' | 'secrets' | 'linkHash'>,
+) =>
   requireProvider(deps, provider).authorizationUrl(secrets, {
     redirectUri: redirectUriOf(deps, provider),
     prompt: secrets.confirms ? 'sign_in' : linkHash === null ? null : 'account',
@@ -106,9 +104,6 @@ export const startLinkAs = async (deps: FlowDeps, caller: Principal, input: Star
   return inTx(deps.db, (tx) => startLink(tx, deps, caller, { ...input, returnTo, flowCookie: null }))
 }
 
-const linkEndedRefusal = (): Refusal =>
-  new Refusal('not_found', { message: 'This link was used, has ended or does not exist. Start again to get a new one.' })
-
 const otherBrowserRefusal = (): Refusal =>
   invalidAt(
     'Cookie',
@@ -116,101 +111,16 @@ const otherBrowserRefusal = (): Refusal =>
   )
 
 /** Throws unless `cookie`, the session cookie, belongs to the session that the flow confirms. */
-const requireOwnSession = async (db: Db, { accountId, secrets: { confirms } }: Flow, sessionCookie: string | undefined) => {
+export const requireOwnSession = async (db: Db, { accountId, secrets: { confirms } }: Flow, cookie: string | undefined) => {
   if (!confirms || accountId === null) return undefined
   const session = await findSession(db, { accountId, id: confirms.sessionId })
-  if (!session || sessionCookie === undefined || !equalBytes(session.tokenHash, sha256(sessionCookie)))
-    throw otherBrowserRefusal()
+  if (!session || cookie === undefined || !equalBytes(session.tokenHash, sha256(cookie))) throw otherBrowserRefusal()
   return session
 }
 
-const findLiveLink = async (deps: FlowDeps, link: string): Promise<Flow> => {
-  const now = deps.clock.now()
-  const flow = await findFlowOfLink(deps, link, now)
-  const initiator = flow && initiatorOf(flow)
-  const active = initiator && (await findActiveCredential(deps.db, initiator, now, deps.config))
-  if (!active) throw linkEndedRefusal()
-  return flow
-}
+export type BrowserCookies = { flowCookie: string | null; sessionCookie: string | undefined }
 
-/** Proves that this browser saw the page: otherwise a link to the address behind the page would skip it. */
-const pageMac = (derivations: Derivations, link: string, flowCookie: string): string =>
-  derivations.mac('link-page', `${link}:${flowCookie}`).toString('base64url')
-
-/** Accepts every key of the ring, because processes with an earlier current key may have rendered the page. */
-const isPageMac = (derivations: Derivations, link: string, flowCookie: string, given: string): boolean =>
-  derivations.macs('link-page', `${link}:${flowCookie}`).some(({ mac }) => equalBytes(mac, Buffer.from(given, 'base64url')))
-
-const formatMinute = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
-
-const describeDevice = ({ ip, userAgent }: { ip: string | null; userAgent: string | null }): string =>
-  `${deviceName(userAgent)} at the address ${ip ?? 'unknown'}`
-
-/** Details that let a person recognize a session that is not their own. */
-const describeProof = ({ createdAt, secrets: { confirms } }: Flow, session: SessionRecord): string[] => [
-  `You confirm the session of ${describeDevice(session)}, signed in since ${formatMinute(session.createdAt)}. For ten minutes, it can then change sign-in methods, keys, members and policies.`,
-  ...(confirms ? [`This was requested on ${formatMinute(createdAt)} from ${describeDevice(confirms)}.`] : []),
-]
-
-/**
- * Returns a page that names the account, to prevent linking to a stranger's. A browser that requested the link itself, and is
- * signed in to the same account, continues without the page.
- */
-export const openLinkPage = async (
-  deps: FlowDeps,
-  link: string,
-  {
-    ownFlowCookie,
-    caller,
-    sessionCookie,
-    renewFlowCookie,
-  }: { ownFlowCookie: string | null; caller: Principal | null; sessionCookie: string | undefined; renewFlowCookie: () => string },
-): Promise<string | Page> => {
-  const flow = await findLiveLink(deps, link)
-  const { accountId, browserHash, provider } = flow
-  if (accountId === null) throw linkEndedRefusal()
-  const proving = await requireOwnSession(deps.db, flow, sessionCookie)
-  const isRequestingBrowser = ownFlowCookie !== null && browserHash !== null && equalBytes(browserHash, sha256(ownFlowCookie))
-  if (isRequestingBrowser && caller?.accountId === accountId) return authorizationUrlOf(deps, flow)
-  const account = await readAccount(deps.db, accountId)
-  const id = formatId('account', accountId)
-  const named = [account.display_name, account.email].filter(Boolean).join(', ')
-  const provided = providerTitles[provider]
-  const to = `the account ${named ? `${named} (${id})` : id}`
-  const title = proving
-    ? `Confirm with ${provided}`
-    : `Link ${provided} to ${account.display_name ?? account.email ?? 'an account'}?`
-  const about = proving
-    ? `Confirm that ${to} is yours, with a ${provided} sign-in that is already linked to it. This page links no other sign-in.`
-    : `Your ${provided} sign-in will be linked to ${to}. You can then sign in to that account with it.`
-  const page = pageMac(deps.derivations, link, renewFlowCookie())
-  if (caller && caller.accountId !== accountId) {
-    const other = 'This browser is signed in to another account. Sign out there first, or open this page in another browser.'
-    return { title, paragraphs: [about, other] }
-  }
-  return {
-    title,
-    paragraphs: [about, ...(proving ? describeProof(flow, proving) : []), 'Continue only if you started this yourself.'],
-    links: [{ href: `/link/${link}/continue?page=${page}`, text: `Continue with ${provided}`, primary: true }],
-  }
-}
-
-type ContinueRequest = { flowCookie: string | null; sessionCookie: string | undefined; page: string }
-
-export const continueLink = async (
-  deps: FlowDeps,
-  link: string,
-  { flowCookie, sessionCookie, page }: ContinueRequest,
-): Promise<string> => {
-  const flow = await findLiveLink(deps, link)
-  await requireOwnSession(deps.db, flow, sessionCookie)
-  if (!flowCookie || !isPageMac(deps.derivations, link, flowCookie, page)) throw linkEndedRefusal()
-  if (!(await bindFlow(deps, flow, flowCookie))) throw linkEndedRefusal()
-  return authorizationUrlOf(deps, flow)
-}
-
-type CallbackRequest = z.output<typeof CallbackQuery> &
-  Omit<ContinueRequest, 'page'> & { provider: ProviderName; browserCookie: string }
+type CallbackRequest = z.output<typeof CallbackQuery> & BrowserCookies & { provider: ProviderName; browserCookie: string }
 
 const redeem = async (
   deps: FlowDeps,
@@ -247,13 +157,8 @@ export const finishFlow = async (deps: FlowDeps, origin: RequestOrigin, callback
       throw error
     })
     if (actor.accountId === null) {
-      const { outcome, session } = await signIn(deps, {
-        provider,
-        verdict: proof,
-        nonce: null,
-        origin,
-        browserCookie: callback.browserCookie,
-      })
+      const { browserCookie } = callback
+      const { outcome, session } = await signIn(deps, { provider, verdict: proof, nonce: null, origin, browserCookie })
       return { returnTo, outcome, session }
     }
     const { accountId, startedBy } = actor

@@ -29,7 +29,8 @@ import {
 import { createDashboardToken, logOut } from '../sessions/service.ts'
 import { clearSessionCookie, readBrowserCookie, readFlowCookie, renewFlowCookie, setSessionCookie } from './cookie.ts'
 import { flowTtlSeconds } from './flow-rows.ts'
-import { continueLink, finishFlow, openLinkPage, startLinkAs, startSignIn } from './flows.ts'
+import { finishFlow, startLinkAs, startSignIn } from './flows.ts'
+import { continueLink, openLinkPage } from './link-page.ts'
 import { withOutcome } from './return-to.ts'
 import { linkWallet, signIn } from './service.ts'
 import { createWalletNonce, examineForLink, examineWallet } from './wallet.ts'
@@ -76,10 +77,7 @@ const registerProvider = (routes: ReturnType<typeof routesOf>, deps: Parts, prov
     summary: `Start signing in with ${label}`,
     description: `Redirects the browser to ${label} (302), or returns the URL with \`Accept: application/json\`. With a session or a bearer token, it links the identity to the current account instead, after a page that names the account.`,
     querystring: StartQuery,
-    response: {
-      200: LinkFlow,
-      302: Redirect,
-    },
+    response: { 200: LinkFlow, 302: Redirect },
     handler: async (request, reply) => {
       const wantsJson = prefers(request, 'application/json', 'text/html')
       reply.header('cache-control', 'no-store').header('vary', 'accept')
