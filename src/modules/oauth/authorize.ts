@@ -1,8 +1,7 @@
-import { randomInt } from 'node:crypto'
 import { and, eq, gt } from 'drizzle-orm'
 import type { Permission } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
-import { newOpaqueToken, newSecret, sha256 } from '../../auth/secrets.ts'
+import { newOpaqueToken, sha256 } from '../../auth/secrets.ts'
 import { first } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { insertOnce, prepareWrite } from '../../db/prepare-write.ts'
@@ -16,16 +15,17 @@ import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { presentControls } from '../delegation/present.ts'
 import { type SpendingControls, SpendingControlsIn } from '../delegation/schema.ts'
 import type { Parts } from '../parts.ts'
-import { deviceGrantType, matchesRedirectUri, requireGrantType } from './client-metadata.ts'
+import { requireGrantType } from './client-metadata.ts'
 import { type ClientRecord, requireClient } from './clients.ts'
 import { asSentence, OAuthError } from './errors.ts'
+import { matchesRedirectUri } from './redirect-uri.ts'
 import type { AuthorizeParameters, CodeParameters, DeviceParameters } from './schema.ts'
 import { oauthScopes, parseScope, readResources } from './scopes.ts'
 
 const challengePattern = /^[A-Za-z0-9_-]{43}$/
 
 /** Requires S256. RFC 7636 section 4.3 assumes `plain` if the method is absent. */
-const readChallenge = (
+export const readChallenge = (
   { code_challenge: challenge, code_challenge_method: method }: DeviceParameters | CodeParameters,
   missing = 'code_challenge is required (PKCE).',
 ): string => {
@@ -69,7 +69,7 @@ const defaultScopes = ({ scopes }: ClientRecord): Permission[] => {
 }
 
 /** Reads the access that any kind of request asks for. */
-const readRequestedAccess = (
+export const readRequestedAccess = (
   client: ClientRecord,
   parameters: Pick<CodeParameters, 'scope' | 'resource' | 'authorization_details'>,
   publicUrl: string,
@@ -117,11 +117,11 @@ export const answerUrl = ({ redirectUri, state, issuer }: RedirectTarget, parame
 export const errorUrl = (answer: RedirectTarget, error: OAuthError): string =>
   answerUrl(answer, { error: error.code, error_description: error.message })
 
-type AuthorizeDeps = Pick<Parts, 'clock' | 'config' | 'db'>
+export type AuthorizeDeps = Pick<Parts, 'clock' | 'config' | 'db'>
 type NewRequest = Omit<typeof oauthAuthorizations.$inferInsert, 'id' | 'clientId' | 'createdAt' | 'expiresAt'>
 
 /** `request` is called again if its user code is taken. */
-const storeRequest = async <Made extends NewRequest>(
+export const storeRequest = async <Made extends NewRequest>(
   { clock, db }: AuthorizeDeps,
   client: ClientRecord,
   ttlSeconds: number,
@@ -232,47 +232,5 @@ export const authorize = async (
     const granted = principal && (await first(deps.db, existingGrant, { clientId: client.id, accountId: principal.accountId }))
     if (granted) return back
     throw new OAuthError(error.code, error.message, error.headers, back)
-  }
-}
-
-const deviceTtlSeconds = 600
-export const pollIntervalSeconds = 5
-
-/** Consonants only, so that codes form no words and have no similar letters. 20^8 codes (RFC 8628 section 6.1). */
-const letters = 'BCDFGHJKLMNPQRSTVWXZ'
-const codeLength = 8
-
-const newUserCode = (): string => Array.from({ length: codeLength }, () => letters[randomInt(letters.length)]).join('')
-
-export const formatUserCode = (code: string): string => `${code.slice(0, codeLength / 2)}-${code.slice(codeLength / 2)}`
-
-/** Reads a user code in any case and with any separators. Undefined if it cannot be one of ours. */
-export const readUserCode = (text: string): string | undefined => {
-  const code = text.toUpperCase().replace(/[^A-Z]/g, '')
-  return code.length === codeLength && [...code].every((letter) => letters.includes(letter)) ? code : undefined
-}
-
-/** RFC 8628 has no PKCE. Here every flow needs it, so that a stolen device code is useless without the verifier. */
-const deviceChallengeMissing =
-  'code_challenge is required (PKCE), in the device flow too: send code_challenge and code_challenge_method=S256 with this request, and code_verifier with each token request.'
-
-export const startDevice = async (deps: AuthorizeDeps, client: ClientRecord, parameters: DeviceParameters) => {
-  requireGrantType(client, deviceGrantType)
-  const { publicUrl } = deps.config
-  const requested = readRequestedAccess(client, parameters, publicUrl)
-  const codeChallenge = readChallenge(parameters, deviceChallengeMissing)
-  const deviceCode = newSecret('device_code')
-  const request = { flow: 'device', status: 'pending', ...requested, codeChallenge, pollIntervalSeconds } as const
-  const deviceCodeHash = sha256(deviceCode)
-  const newRequest = () => ({ ...request, deviceCodeHash, userCode: newUserCode() })
-  const kept = await storeRequest(deps, client, deviceTtlSeconds, newRequest)
-  const userCode = formatUserCode(kept.userCode)
-  return {
-    device_code: deviceCode,
-    user_code: userCode,
-    verification_uri: `${publicUrl}/device`,
-    verification_uri_complete: `${publicUrl}/device?user_code=${userCode}`,
-    expires_in: deviceTtlSeconds,
-    interval: pollIntervalSeconds,
   }
 }

@@ -24,10 +24,12 @@ import { createGrant } from '../delegation/grant-service.ts'
 import { presentControls } from '../delegation/present.ts'
 import { SpendingControlsIn } from '../delegation/schema.ts'
 import type { Parts } from '../parts.ts'
-import { answerUrl, errorUrl, formatUserCode, readUserCode } from './authorize.ts'
-import { isLocalRedirect, redirectHost } from './client-metadata.ts'
+import { answerUrl, errorUrl } from './authorize.ts'
 import { type ClientRecord, clientIdOf, getClient } from './clients.ts'
+import { formatUserCode, readUserCode } from './device.ts'
 import { OAuthError } from './errors.ts'
+import type { AuthorizationRecord } from './redeem.ts'
+import { isLocalRedirect, redirectHost } from './redirect-uri.ts'
 import { Authorization, type Decided, type Decision } from './schema.ts'
 import { isSubset } from './scopes.ts'
 import { newHandle } from './tokens.ts'
@@ -42,8 +44,6 @@ const verifiedHost = (client: ClientRecord, redirectUri: string | null): string 
   const fits = redirectUri.startsWith('https://') && new URL(redirectUri).host === host
   return fits && protocol === 'https:' ? host : null
 }
-
-type AuthorizationRecord = typeof oauthAuthorizations.$inferSelect
 
 const statusOf = ({ status, expiresAt }: AuthorizationRecord, now: Date): Authorization['status'] => {
   if (status === 'denied') return 'denied'
@@ -189,14 +189,8 @@ const approve = async (
   const endsAt = decision.expires_at ?? null
   if (endsAt && endsAt <= at) throw invalidFields({ path: 'expires_at', message: 'must be in the future' })
   const expiresAt = earlier(authorization.flow === 'code' ? secondsAfter(at, codeTtlSeconds) : authorization.expiresAt, endsAt)
-  const { grant } = await createGrant(tx, principal, {
-    kind: 'oauth',
-    label: client.name,
-    permissions,
-    controls,
-    expiresAt,
-    workspaceId,
-  })
+  const terms = { kind: 'oauth', label: client.name, permissions, controls, expiresAt, workspaceId } as const
+  const { grant } = await createGrant(tx, principal, terms)
   insertRow(tx, oauthGrants, {
     grantId: grant.id,
     clientId: client.id,

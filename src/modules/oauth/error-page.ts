@@ -4,8 +4,8 @@ import { errorPageUrl } from '../../http/envelope.ts'
 import { toRefusal } from '../../http/errors.ts'
 import { renderPage, sendHtml, wantsJson } from '../../http/page.ts'
 import { Refusal } from '../../lib/errors.ts'
-import { redirectHost } from './client-metadata.ts'
 import { OAuthError } from './errors.ts'
+import { redirectHost } from './redirect-uri.ts'
 
 const formType = 'application/x-www-form-urlencoded'
 

@@ -6,29 +6,26 @@ import { selectRow } from '../../db/select-rows.ts'
 import { oauthAuthorizations } from '../../db/tables/oauth.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
-import { CommitThenThrow } from '../../lib/errors.ts'
 import { lockGrant } from '../delegation/queries.ts'
 import { viewGrant } from '../delegation/view-service.ts'
 import type { Parts } from '../parts.ts'
-import { pollIntervalSeconds } from './authorize.ts'
-import { withoutLastSlash } from './client-metadata.ts'
 import { type ClientRecord, clientIdOf } from './clients.ts'
 import { OAuthError } from './errors.ts'
+import { withoutLastSlash } from './redirect-uri.ts'
 import { endReused, type Reuse } from './reuse.ts'
 import type { TokenParameters, TokenResponse } from './schema.ts'
 import { readResources } from './scopes.ts'
 import { grantState, hasEnded, mintGeneration } from './tokens.ts'
 
-type AuthorizationRecord = typeof oauthAuthorizations.$inferSelect
-type RedeemDeps = Pick<Parts, 'config' | 'db' | 'derivations'>
+export type AuthorizationRecord = typeof oauthAuthorizations.$inferSelect
+export type RedeemDeps = Pick<Parts, 'config' | 'db' | 'derivations'>
 
 const lockByCode = selectRow('oauth_authorizations.lock_by_code', oauthAuthorizations, ['codeHash'], { lock: 'update' })
-const lockByDevice = selectRow('oauth_authorizations.lock_by_device', oauthAuthorizations, ['deviceCodeHash'], { lock: 'update' })
 
 const verifierPattern = /^[A-Za-z0-9._~-]{43,128}$/
 
 /** Refuses a verifier without a challenge and the reverse: an attacker may have removed or added one (RFC 9700, 4.8.2). */
-const checkVerifier = (challenge: string | null, verifier: string | undefined): void => {
+export const checkVerifier = (challenge: string | null, verifier: string | undefined): void => {
   if (challenge === null && verifier === undefined) return
   if (challenge === null) throw new OAuthError('invalid_grant', 'This request was begun without a code_challenge.')
   if (verifier === undefined) throw new OAuthError('invalid_request', 'code_verifier is required.')
@@ -40,7 +37,7 @@ const checkVerifier = (challenge: string | null, verifier: string | undefined): 
 const unknownCode = () => new OAuthError('invalid_grant', 'The code is unknown or expired, or was given to another client.')
 
 /** Exchanges an approved request for the first tokens of its grant. The caller has locked the request and checked the verifier. */
-const redeem = async (
+export const redeemApproved = async (
   tx: Tx,
   deps: RedeemDeps,
   { origin, parameters }: { origin: RequestOrigin; parameters: TokenParameters },
@@ -85,36 +82,8 @@ export const redeemCode = async (
     if (redirectUri !== undefined && withoutLastSlash(redirectUri) !== withoutLastSlash(authorization.redirectUri ?? ''))
       throw new OAuthError('invalid_grant', 'redirect_uri is not the one of the authorization request.')
     checkVerifier(authorization.codeChallenge, parameters.code_verifier)
-    return redeem(tx, deps, { origin, parameters }, authorization)
+    return redeemApproved(tx, deps, { origin, parameters }, authorization)
   })
   if ('reused' in redeemed) throw await endReused(deps, client, origin, redeemed)
   return redeemed
-}
-
-/** Tolerance, because a client that waits for exactly the interval may arrive slightly early. */
-const toleranceMs = 500
-const slowDownSeconds = 5
-
-/** Stores the time of this poll, so the refusal commits. */
-const keepWaiting = (tx: Tx, { id, lastPolledAt, pollIntervalSeconds: last }: AuthorizationRecord): CommitThenThrow => {
-  const seconds = last ?? pollIntervalSeconds
-  const early = lastPolledAt !== null && tx.at.getTime() - lastPolledAt.getTime() < seconds * 1000 - toleranceMs
-  const next = early ? seconds + slowDownSeconds : seconds
-  updateRow(tx, oauthAuthorizations, { id }, { lastPolledAt: tx.at, pollIntervalSeconds: next })
-  return new CommitThenThrow(new OAuthError(early ? 'slow_down' : 'authorization_pending'))
-}
-
-export const pollDevice = async (deps: RedeemDeps, client: ClientRecord, origin: RequestOrigin, parameters: TokenParameters) => {
-  const { device_code: deviceCode } = parameters
-  if (deviceCode === undefined) throw new OAuthError('invalid_request', 'device_code is required.')
-  return inTx(deps.db, async (tx): Promise<TokenResponse> => {
-    const authorization = await lockByDevice(tx, { deviceCodeHash: sha256(deviceCode) })
-    if (!authorization || authorization.clientId !== client.id || authorization.status === 'redeemed')
-      throw new OAuthError('invalid_grant', 'The device code is unknown or used, or was given to another client.')
-    checkVerifier(authorization.codeChallenge, parameters.code_verifier)
-    if (authorization.status === 'denied') throw new OAuthError('access_denied')
-    if (authorization.expiresAt <= tx.at) throw new OAuthError('expired_token')
-    if (authorization.status === 'pending') throw keepWaiting(tx, authorization)
-    return redeem(tx, deps, { origin, parameters }, authorization)
-  })
 }
