@@ -33,9 +33,8 @@ export const createOrderNames = (key: Key) => {
       const name = mac('order', generation, ...seed)
       return { orderId: uuidOf(name), reference: digitsOf(name) }
     },
-    /** `attemptNumber`: starts at 1. */
-    attemptOf: ({ orderId }: Pick<OrderName, 'orderId'>, attemptNumber: number): Uuid =>
-      uuidOf(mac('attempt', orderId, attemptNumber)),
+    /** `attempt`: its number, starting at 1. */
+    attemptOf: ({ orderId }: Pick<OrderName, 'orderId'>, attempt: number): Uuid => uuidOf(mac('attempt', orderId, attempt)),
     secretOf,
     /** True even for an attempt missing from the database, because only this service can have created the secret. */
     isSecretOf: (attemptId: Uuid, secret: string): boolean => equalBytes(Buffer.from(secretOf(attemptId)), Buffer.from(secret)),

@@ -10,13 +10,11 @@ export type Proof = 'not_needed' | 'never' | { readonly at: Date }
 export const proofOf = (kind: Principal['credential']['kind'], isDelegated: boolean, provenAt: Date | null): Proof =>
   isDelegated ? 'not_needed' : kind === 'session' && provenAt ? { at: provenAt } : 'never'
 
-type Capabilities = { topups: boolean; payments: boolean; apiKeys: boolean; oauth: boolean }
-
 /** The caller, for every kind of credential. Created once per request. Contains no secret, so it is safe to log. */
 export type Principal = {
   readonly accountId: Uuid
   readonly accountStatus: 'active' | 'frozen' | 'closed'
-  readonly capabilities: Capabilities
+  readonly capabilities: { topups: boolean; payments: boolean; apiKeys: boolean; oauth: boolean }
   readonly workspace: {
     readonly id: Uuid
     readonly owningAccountId: Uuid
@@ -56,6 +54,10 @@ export type Principal = {
   readonly origin: RequestOrigin
 }
 
+export type RequestOrigin = { readonly ip: string | null; readonly userAgent: string | null; readonly requestId: string | null }
+
+export type Authenticated = Omit<Principal, 'origin'>
+
 type BalanceOf = Pick<Principal['workspace'], 'kind' | 'owningAccountId' | 'balanceAccountId'>
 
 /** A team without its own balance uses its owner's balance, as all teams did before version 0.4.0. */
@@ -87,10 +89,6 @@ export const seesEveryPayment = ({ grant, accountId }: Pick<Principal, 'grant' |
 /** All accounts that hold money for the workspace's payments: its balance account, and the owner's if it was once shared. */
 export const balanceAccountsOf = ({ balanceAccountId, owningAccountId, isSeparated }: Principal['workspace']): readonly Uuid[] =>
   isSeparated ? [balanceAccountId, owningAccountId] : [balanceAccountId]
-
-export type Authenticated = Omit<Principal, 'origin'>
-
-export type RequestOrigin = { readonly ip: string | null; readonly userAgent: string | null; readonly requestId: string | null }
 
 /** Refuses callers whose account is not active, on routes that remain open to frozen accounts because they mostly stop things. */
 export const requireActiveAccount = ({ accountStatus }: Pick<Principal, 'accountStatus'>): void => {

@@ -85,10 +85,12 @@ export const readName = (text: unknown): string | null => (typeof text === 'stri
 
 export const timeoutMs = 10_000
 
-type ProviderResponse = { status: number; body: unknown }
-
 /** Rejects redirects, because following one would forward a token or secret. */
-export const requestProvider = async (name: ProviderName, url: string, init: RequestInit = {}): Promise<ProviderResponse> => {
+export const requestProvider = async (
+  name: ProviderName,
+  url: string,
+  init: RequestInit = {},
+): Promise<{ status: number; body: unknown }> => {
   try {
     const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) })
     return { status: response.status, body: await response.json().catch(() => undefined) }

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
-import type { KeyRing } from '../lib/key-ring.ts'
+import type { Key, KeyRing } from '../lib/key-ring.ts'
 
 export type Sealed = { ciphertext: Buffer; keyId: string }
 
@@ -47,18 +47,16 @@ export type Vault = ReturnType<typeof createVault>
 /** Derives a separate key from TOKEN_SECRETS for each purpose and ring entry, so that no two uses share a key. */
 export const createDerivations = (keys: KeyRing) => {
   const subkeys = new Map<string, KeyObject>()
-  const subkey = (keyId: string, bytes: Buffer, purpose: string): KeyObject => {
-    const name = `${keyId}:${purpose}`
+  const subkey = ({ id, bytes }: Key, purpose: string): KeyObject => {
+    const name = `${id}:${purpose}`
     const known = subkeys.get(name)
     if (known) return known
     const derived = createSecretKey(Buffer.from(hkdfSync('sha256', bytes, '', `payments-service/${purpose}`, 32)))
     subkeys.set(name, derived)
     return derived
   }
-  const macWith = (key: { id: string; bytes: Buffer }, purpose: string, message: string) =>
-    createHmac('sha256', subkey(key.id, key.bytes, purpose))
-      .update(message)
-      .digest()
+  const macWith = (key: Key, purpose: string, message: string): Buffer =>
+    createHmac('sha256', subkey(key, purpose)).update(message).digest()
   return {
     currentKeyId: keys.current.id,
     mac: (purpose: string, message: string): Buffer => macWith(keys.current, purpose, message),

@@ -89,8 +89,7 @@ export const administerAccount = async (tx: Tx, deps: AdministerDeps, operator: 
 export const setAdministrator = async (tx: Tx, operator: Operator, id: Uuid, isAdmin: boolean): Promise<boolean> => {
   const account = await lockAccountRow(tx, id)
   if (account.isAdmin === isAdmin) return false
-  const { at } = tx
-  updateRow(tx, accounts, { id }, { isAdmin, updatedAt: at })
+  updateRow(tx, accounts, { id }, { isAdmin, updatedAt: tx.at })
   audit(tx, operator, isAdmin ? 'admin.grant' : 'admin.revoke', {
     workspaceId: null,
     subject: id,
@@ -112,7 +111,6 @@ const forgetSessions = prepareWrite('sessions.forget_origins', { accountId: 'uui
  */
 export const closeOwnAccount = async (tx: Tx, deps: CloseDeps, principal: Principal): Promise<void> => {
   const { accountId } = principal
-  const { at } = tx
   refuseToClose(await lockBalance(tx, accountId))
   await requireOtherOwners(tx, accountId)
   const account = await lockAccountRow(tx, accountId)
@@ -121,7 +119,7 @@ export const closeOwnAccount = async (tx: Tx, deps: CloseDeps, principal: Princi
   for (const { id } of await listPasskeys(tx, { accountId })) await removePasskey(tx, deps.onAuthorityLost, principal, id)
   await detachIdentities(tx, deps, principal, 'all')
   const onBalance = await tx.run(workspacesOnBalance, { holderId: accountId })
-  updateRow(tx, accounts, { id: accountId }, { status: 'closed', email: null, displayName: null, updatedAt: at })
+  updateRow(tx, accounts, { id: accountId }, { status: 'closed', email: null, displayName: null, updatedAt: tx.at })
   for (const workspace of onBalance) await publishWorkspaceStatusEvent(tx, deps.config, workspace)
   tx.defer(tx.run(forgetSessions, { accountId }))
   audit(tx, principal, 'account.close', {

@@ -37,9 +37,7 @@ const BeganHere = z
           role_before: Member.shape.role.describe('The previous role.'),
           status_before: z.enum(memberStatuses).describe('The previous status.'),
           raised_at: TimeOut.describe('When the role was first raised there.'),
-        }).meta({
-          id: 'RaisedMember',
-        }),
+        }).meta({ id: 'RaisedMember' }),
       )
       .describe('Members whose role was raised or whose suspension was lifted. `end=everything` reverts this.'),
     workspaces: z.array(Workspace).describe('Workspaces created there. `end=everything` freezes them.'),

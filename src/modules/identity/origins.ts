@@ -96,7 +96,13 @@ const traceFrom = async (db: Db, { accountId, originSessionId: ownSessionId }: P
   const excluded = [ownSessionId, session?.beganByIdentityId ?? session?.identityId ?? null]
   const descendants = await db.query<Descendant>(findDescendants, [accountId, root.kind, root.id, ...excluded])
   const actorIds = [root, ...descendants].filter(({ kind }) => kind === 'session' || kind === 'grant').map(({ id }) => id)
-  return { descendants, acts: await findActs(db, accountId, actorIds) }
+  const acts = await findActs(db, accountId, actorIds)
+  return {
+    descendants,
+    acts,
+    idsOf: (kind: Descendant['kind']) => descendants.flatMap((one) => (one.kind === kind ? [one.id] : [])),
+    changedBy: (kind: SessionAct['kind']) => acts.flatMap((act) => (act.kind === kind ? [act.recordId] : [])),
+  }
 }
 
 const affectedAccounts = statement('origins.accounts_reached')`
@@ -108,10 +114,8 @@ const affectedAccounts = statement('origins.accounts_reached')`
 /** Accounts of members whose role may end, of their workspaces and of widened grants. They are among the first locks. */
 export const findAffectedAccounts = async (db: Db, principal: Principal, root: Root): Promise<Uuid[]> => {
   if (root.end === undefined || principal.originGrantId !== null) return []
-  const { descendants, acts } = await traceFrom(db, principal, root)
-  const idsOf = (kind: Descendant['kind']) => descendants.flatMap((one) => (one.kind === kind ? [one.id] : []))
-  const changed = (act: SessionAct['kind']) => acts.flatMap(({ kind, recordId }) => (kind === act ? [recordId] : []))
-  const known = [[...idsOf('member'), ...changed('role')], idsOf('workspace'), changed('widened')]
+  const { idsOf, changedBy } = await traceFrom(db, principal, root)
+  const known = [[...idsOf('member'), ...changedBy('role')], idsOf('workspace'), changedBy('widened')]
   const rows = await db.query<{ id: Uuid | null }>(affectedAccounts, known)
   return rows.flatMap(({ id }) => id ?? [])
 }
@@ -127,9 +131,7 @@ const parseRole = (text: string | null): MemberTerms | undefined =>
 const findAdditions = async (tx: Tx, principal: Principal, root: Root) => {
   const { accountId } = principal
   const { at } = tx
-  const { descendants, acts } = await traceFrom(tx, principal, root)
-  const idsOf = (kind: Descendant['kind']): Uuid[] => descendants.flatMap((one) => (one.kind === kind ? [one.id] : []))
-  const recordsOf = (kind: 'role' | 'widened'): Uuid[] => acts.flatMap((act) => (act.kind === kind ? [act.recordId] : []))
+  const { descendants, acts, idsOf, changedBy } = await traceFrom(tx, principal, root)
   const addedIds = new Set(descendants.map(({ id }) => id))
   const [identities, passkeys, keys, grants, invitations, members, raised, workspaces, widened] = await Promise.all([
     listIdentities(tx, { accountId }),
@@ -138,9 +140,9 @@ const findAdditions = async (tx: Tx, principal: Principal, root: Root) => {
     listGrantsByIds(tx, idsOf('grant')),
     listInvitationsByIds(tx, idsOf('invitation')),
     listMembersByIds(tx, idsOf('member')),
-    listMembersByIds(tx, recordsOf('role')),
+    listMembersByIds(tx, changedBy('role')),
     listWorkspacesByIds(tx, idsOf('workspace')),
-    listGrantsByIds(tx, recordsOf('widened')),
+    listGrantsByIds(tx, changedBy('widened')),
   ])
   const concerned = [...acts, ...invitations, ...members].map(({ workspaceId }) => workspaceId)
   const ownRoles = await rolesIn(tx, accountId, [...concerned, ...workspaces.map(({ id }) => id)])
@@ -235,11 +237,8 @@ const endAdditions = async (tx: Tx, deps: EndDeps, principal: Principal, additio
   const ofOthers = additions.widened.filter((grant) => grant.accountId !== accountId).map(({ workspaceId }) => workspaceId)
   const managed = await lockManagedWorkspaces(tx, accountId, ofOthers)
   const widened = additions.widened.filter((grant) => grant.accountId === accountId || managed.has(grant.workspaceId))
-  await freezeGrants(
-    tx,
-    principal,
-    widened.map(({ id }) => id),
-  )
+  const widenedIds = widened.map(({ id }) => id)
+  await freezeGrants(tx, principal, widenedIds)
   await freezeManagedWorkspaces(tx, deps.config, principal, additions.workspaces)
   const targetRoles = new Map<Uuid, MemberTerms>([
     ...additions.roles.map(({ member, before }) => [member.id, before] as const),

@@ -70,16 +70,11 @@ export const registerIdentities = (app: App, deps: Parts): void => {
     description:
       'A signed message links a wallet at once: 201, or 200 if it was already linked. Google and GitHub return 202 and a URL that the person opens in a browser. An identity belongs to one account (409 `conflict`).',
     body: LinkIdentity,
-    response: {
-      200: Identity,
-      201: Identity,
-      202: LinkFlow,
-    },
+    response: { 200: Identity, 201: Identity, 202: LinkFlow },
     handler: async (request, reply) => {
-      const { body } = request
+      const { body, principal } = request
       if (body.provider !== 'wallet') {
         requireProvider(deps, body.provider)
-        const { principal } = request
         const isOwn = principal.credential.kind === 'session' && isRequestOfOwnPage(request, deps.config.publicUrl)
         const flowCookie = isOwn ? renewFlowCookie(request, reply, deps.config) : null
         const input = { provider: body.provider, returnTo: readLinkReturnTo(deps, body.return_to), flowCookie }
@@ -91,9 +86,9 @@ export const registerIdentities = (app: App, deps: Parts): void => {
           return accepted(await startLink(tx, deps, principal, input), ['authorization_url'])
         })
       }
-      const verdict = await examineForLink(deps, request.principal, { ...body, intent: 'link' })
+      const verdict = await examineForLink(deps, principal, { ...body, intent: 'link' })
       return respondOnce(deps, request, reply, async (tx) => {
-        const link = await linkWallet(tx, deps.config, request.principal, verdict)
+        const link = await linkWallet(tx, deps.config, principal, verdict)
         const identity = presentIdentity(link.identity)
         return link.outcome === 'linked' ? created(identity) : ok(identity)
       })

@@ -23,6 +23,7 @@ import { historyTypes } from '../../ledger/history.ts'
 import { Funds } from '../workspaces/schema.ts'
 
 const Capability = z.enum(['active', 'disabled'])
+const capabilities = { topups: Capability, payments: Capability, api_keys: Capability, oauth: Capability }
 
 export const Account = RecordOut('Account', {
   id: IdOut('account'),
@@ -30,7 +31,7 @@ export const Account = RecordOut('Account', {
   email: z.string().nullable(),
   display_name: z.string().nullable(),
   balance: Funds.describe('The balance of the account’s personal workspace.'),
-  capabilities: z.object({ topups: Capability, payments: Capability, api_keys: Capability, oauth: Capability }),
+  capabilities: z.object(capabilities),
   created_at: TimeOut,
 })
 export type Account = z.output<typeof Account>
@@ -104,12 +105,11 @@ export const FindAccounts = PageQuery.extend({
   status: z.enum(accountStatuses).optional(),
 })
 
-const Switch = Capability.optional()
 export const Reason = VisibleText(500)
 
 export const AdministerAccount = BodyIn('AdministerAccount', {
   status: z.enum(accountStatuses).optional(),
-  capabilities: z.strictObject({ topups: Switch, payments: Switch, api_keys: Switch, oauth: Switch }).optional(),
+  capabilities: z.strictObject(capabilities).partial().optional(),
   reason: Reason.optional(),
 })
 export type AdministerAccount = z.output<typeof AdministerAccount>

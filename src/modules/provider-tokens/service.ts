@@ -51,11 +51,7 @@ type SharingDeps = { clock: Clock; db: Database; logger: Logger; vault: Vault }
 type TokenRequest = Parameters<ShareToken>[0]
 
 /** Seals a token with its credentials as context, so that other credentials cannot open it. The credentials are not stored. */
-const contextOf = (provider: Provider, credentials: readonly string[]): readonly string[] => [
-  'provider_token',
-  provider,
-  ...credentials,
-]
+const contextOf = (provider: Provider, credentials: readonly string[]) => ['provider_token', provider, ...credentials]
 
 const tokenIn = (row: Row, { clock, vault }: SharingDeps, { provider, credentials, refused }: TokenRequest) => {
   const { ciphertext, keyId, until } = row
@@ -79,6 +75,9 @@ const withDeadline = <T>(query: Promise<T>): Promise<T> =>
     }),
   ])
 
+const warn = ({ logger }: SharingDeps, provider: Provider, error: unknown, message: string): void =>
+  logger.warn({ provider, ...describeError(error) }, message)
+
 const pollMs = 50
 const maxWaitMs = 8_000
 
@@ -100,21 +99,15 @@ const shareOrBegin = async (deps: SharingDeps, request: TokenRequest): Promise<H
 }
 
 /** Fetches without a transaction or a lock. If this process does not finish, another process takes over. */
-const fetchForAll = async (
-  deps: SharingDeps,
-  { provider, credentials, fetch }: TokenRequest,
-  number: number,
-): ReturnType<ShareToken> => {
-  const token = await fetch()
+const fetchForAll = async (deps: SharingDeps, request: TokenRequest, number: number): ReturnType<ShareToken> => {
+  const { provider, credentials } = request
+  const token = await request.fetch()
   try {
     const held = 'value' in token ? token : null
     const sealed = held && deps.vault.seal(held.value, contextOf(provider, credentials))
     await withDeadline(deps.db.run(finish, { provider, number, ...sealed, until: held?.until }))
   } catch (error) {
-    deps.logger.warn(
-      { provider, ...describeError(error) },
-      'an access token of a provider could not be shared with other processes',
-    )
+    warn(deps, provider, error, 'an access token of a provider could not be shared with other processes')
   }
   return token
 }
@@ -127,10 +120,7 @@ export const createTokenSharing =
   (deps: SharingDeps): ShareToken =>
   async (request) => {
     const shared = await shareOrBegin(deps, request).catch((error: unknown) => {
-      deps.logger.warn(
-        { provider: request.provider, ...describeError(error) },
-        'the shared access token of a provider could not be read',
-      )
+      warn(deps, request.provider, error, 'the shared access token of a provider could not be read')
       return null
     })
     return typeof shared === 'number' ? fetchForAll(deps, request, shared) : (shared ?? request.fetch())

@@ -38,23 +38,22 @@ const withIdentities = async (db: Db, accountId: Uuid) => {
 }
 
 type HistoryRequest = Parameters<typeof readPage>[1] & FastifyRequest & { query: z.output<typeof ListHistory> }
-type HistoryOf<Item> = { holderId: Uuid; filter: HistoryFilter; present: (row: NamedEntry) => Item }
+type HistoryOf<Item> = { holderId: Uuid; scope: HistoryFilter; present: (row: NamedEntry) => Item }
 
 export const registerAccounts = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   const sendHistory = async <Item extends z.output<typeof WorkspaceHistoryEntry>>(
     request: HistoryRequest,
     reply: FastifyReply,
-    { holderId, present, filter: only }: HistoryOf<Item>,
+    { holderId, present, scope }: HistoryOf<Item>,
   ) => {
     const { principal } = request
     const { type: types, ...period } = filtersOf(request.query)
-    const filter = { types, ...period, ...only }
+    const filter = { types, ...period, ...scope }
     const source = await deps.reads.db()
     const read = (page: PageRequest) => readHistory(source, principal, holderId, page, filter)
     if (!wantsCsv(request)) {
-      const { workspace, accountId } = principal
-      const owner = holderId === accountId ? accountId : workspace.id
+      const owner = holderId === principal.accountId ? holderId : principal.workspace.id
       const rows = { owner, read, idOf: (row: NamedEntry) => row.id, present: (all: readonly NamedEntry[]) => all.map(present) }
       return reply.send(await readPage(deps, request, rows))
     }
@@ -116,7 +115,7 @@ export const registerAccounts = (app: App, deps: Parts): void => {
     querystring: ListHistory,
     response: { 200: orCsv(pageOf(HistoryEntry)) },
     handler: async (request, reply) =>
-      sendHistory(request, reply, { holderId: request.principal.accountId, present: presentHistoryEntry, filter: {} }),
+      sendHistory(request, reply, { holderId: request.principal.accountId, present: presentHistoryEntry, scope: {} }),
   })
   routes.handle('GET', '/v1/workspaces/current/history', 'workspaces.history', {
     permission: 'payment.read',
@@ -131,7 +130,7 @@ export const registerAccounts = (app: App, deps: Parts): void => {
       const isWhole = seesWholeBalance(request.principal)
       return sendHistory(request, reply, {
         holderId: workspace.balanceAccountId,
-        filter: isWhole ? {} : { workspaceId: workspace.id },
+        scope: isWhole ? {} : { workspaceId: workspace.id },
         present: (row: NamedEntry) => ({ ...presentHistoryEntry(row), ...(!isWhole && { available_after_minor: null }) }),
       })
     },

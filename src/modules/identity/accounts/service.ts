@@ -36,9 +36,8 @@ export const readAccount = async (db: Db, accountId: Uuid): Promise<Account> => 
 
 export const updateAccount = async (tx: Tx, principal: Principal, change: { display_name?: string | null | undefined }) => {
   if (change.display_name === undefined) return
-  const { at } = tx
   const before = await getAccount(tx, principal.accountId)
-  updateRow(tx, accounts, before, { displayName: change.display_name, updatedAt: at })
+  updateRow(tx, accounts, before, { displayName: change.display_name, updatedAt: tx.at })
   audit(tx, principal, 'account.update', {
     subject: principal.accountId,
     before: { display_name: before.displayName },
@@ -72,8 +71,8 @@ export const balanceEvents = (
   return holders.flatMap(({ account, team }): NewEvent[] => {
     const balance = balances.get(account.id)
     if (!balance) return []
-    const record = account.holderOfWorkspaceId ? { ...team, balanceAccountId: account.id, holderStatus: account.status } : null
-    return [balanceEvent({ account, team: record && withState(record as WorkspaceRecord) }, balance)]
+    const workspace = account.holderOfWorkspaceId ? { ...team, balanceAccountId: account.id, holderStatus: account.status } : null
+    return [balanceEvent({ account, team: workspace && withState(workspace as WorkspaceRecord) }, balance)]
   })
 }
 

@@ -194,7 +194,7 @@ export const detachIdentities = async (tx: Tx, deps: DetachDeps, principal: Prin
   if (ids.length === 0) return
   const { accountId } = principal
   const attached = await lockIdentitiesOf(tx, accountId)
-  const detached = attached.filter(({ id }) => ids === 'all' || ids.includes(id))
+  const detached = ids === 'all' ? attached : attached.filter(({ id }) => ids.includes(id))
   await detach(tx, deps, principal, accountId, detached)
 }
 

@@ -28,7 +28,7 @@ import { issueNonce, nonceTtlSeconds, redeemNonce } from '../sign-in/nonces.ts'
 
 export const presentPasskey = presenter(Passkey)
 
-export type PasskeyRecord = typeof passkeys.$inferSelect
+type PasskeyRecord = typeof passkeys.$inferSelect
 
 export const listPasskeys = selectRows('passkeys.of_account', passkeys, ['accountId'])
 
@@ -149,14 +149,8 @@ const recordUse = prepareWrite(
 )
 
 /** Locks the passkey. False if it is gone or its count did not grow: the assertion was reused, or the passkey was copied. */
-export const recordPasskeyUse = async (
-  tx: Tx,
-  { passkey, signCount, backupEligible, backedUp }: UsedPasskey,
-): Promise<boolean> => {
-  return (
-    (await tx.run(recordUse, { id: passkey.id, backupEligible, backedUp, signCount: BigInt(signCount), at: tx.at })).length === 1
-  )
-}
+export const recordPasskeyUse = async (tx: Tx, { passkey, signCount, backupEligible, backedUp }: UsedPasskey): Promise<boolean> =>
+  (await tx.run(recordUse, { id: passkey.id, backupEligible, backedUp, signCount: BigInt(signCount), at: tx.at })).length === 1
 
 export const startProof = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db'>,

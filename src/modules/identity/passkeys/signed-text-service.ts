@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { Assertion, challengeFor } from '../../../auth/passkey.ts'
 import { sha256 } from '../../../auth/secrets.ts'
 import { WalletAddress, WalletSignature, withHint } from '../../../auth/wallet.ts'
@@ -18,7 +18,6 @@ const signedText = (text: string) => ({
   signature: WalletSignature.optional().describe(`The signature of a linked wallet over \`${text}\`.`),
   address: WalletAddress.optional().describe('The wallet that signed. Required only for contract wallets.'),
 })
-const SignedText = z.strictObject(signedText(''))
 
 /** The body that confirms a pending text. */
 export const confirmationOf = (id: string, text: string) =>
@@ -30,14 +29,14 @@ export const confirmationOf = (id: string, text: string) =>
   })
 export type ConfirmText = z.output<ReturnType<typeof confirmationOf>>
 
-export type TextProof = UsedPasskey | { problem: string } | { signer: string | undefined; signature: string } | null
+type TextProof = UsedPasskey | { problem: string } | { signer: string | undefined; signature: string } | null
 
 /** Called before the transaction, so that no transaction waits for a chain. Null if nothing was signed. */
-export const proveText = async (
+const proveText = async (
   { config, contractWallets, db }: Pick<Parts, 'config' | 'contractWallets' | 'db'>,
   accountId: Uuid,
   message: string,
-  { passkey: assertion, signature, address: named }: z.output<typeof SignedText>,
+  { passkey: assertion, signature, address: named }: Omit<ConfirmText, 'message_digest'>,
 ): Promise<TextProof> => {
   if (assertion) return provePasskey(db, config, accountId, { assertion, challenge: challengeFor(message) })
   if (signature === undefined) return null
@@ -45,7 +44,7 @@ export const proveText = async (
 }
 
 /** @throws 401 if the account itself did not sign */
-export const requireSigned = async (tx: Tx, accountId: Uuid, proof: NonNullable<TextProof>): Promise<void> => {
+const requireSigned = async (tx: Tx, accountId: Uuid, proof: NonNullable<TextProof>): Promise<void> => {
   if ('signer' in proof) {
     const identity = proof.signer === undefined ? undefined : await findIdentity(tx, walletKey(proof.signer))
     if (identity?.accountId !== accountId)
