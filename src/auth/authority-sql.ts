@@ -5,23 +5,22 @@ import { decidingRoles, type Role, requestingRoles } from './permissions.ts'
 export const walletIsLinked = (account: string, address: string): string =>
   `exists (select from identities i where i.provider = 'wallet' and i.account_id = ${account} and i.subject_key = lower(${address}))`
 
+// Selects single values, because Postgres may plan many `exists` as one full scan of the table.
+const statusOf = (account: string): string => `(select a.status from accounts a where a.id = ${account})`
+
 /** Whether an account has a passkey or wallet to sign with. Selects single values for the reason given at `statusOf`. */
 export const canSign = (account: string): string =>
   `coalesce((select true from passkeys k where k.account_id = ${account} limit 1),
      (select true from identities i where i.account_id = ${account} and i.provider = 'wallet' limit 1), false)`
 
-/** Whether decision `d` was signed with a passkey or a wallet, or in advance by a mandate. */
-export const isSigned = (d: string): string => `${d}.via <> 'credential'`
-
-/** Whether a contract wallet signed decision `d`. Its owners can change, so only the chain knows if a signature is valid. */
-export const isContractSigned = (d: string): string => `${d}.signer like 'eip155:%'`
-
 const isMember = (account: string, workspace: string, roles: readonly Role[]): string =>
   `coalesce((select m.status = 'active' and m.role in ${namesSql(roles)} from members m
      where m.account_id = ${account} and m.workspace_id = ${workspace}), false)`
 
-// Selects single values, because Postgres may plan many `exists` as one full scan of the table.
-const statusOf = (account: string): string => `(select a.status from accounts a where a.id = ${account})`
+export const hasDecidingRole = (account: string, workspace: string): string => isMember(account, workspace, decidingRoles)
+
+const mayDecide = (account: string, workspace: string): string =>
+  `(${hasDecidingRole(account, workspace)} and ${statusOf(account)} = 'active')`
 
 /**
  * Whether policy or approval `rule` requires a second person. Loosening such a rule requires approval under the rule itself,
@@ -46,31 +45,6 @@ export const rulesExcluding = (m: string, w: string, rules: string, at: string, 
 
 export const countsUnder = (m: string, w: string, rules: string, at: string, since = roleSince(m)): string =>
   `(not exists ${rulesExcluding(m, w, rules, at, since)})`
-
-export const hasDecidingRole = (account: string, workspace: string): string => isMember(account, workspace, decidingRoles)
-
-const mayDecide = (account: string, workspace: string): string =>
-  `(${hasDecidingRole(account, workspace)} and ${statusOf(account)} = 'active')`
-
-/**
- * The grant behind payment `p`: the requester's own, or the grant that linked the sign-in method of the requester's session.
- * The second is stored only if the payment is scheduled or needs approval. `ofApproval`: the column of a joined approval.
- */
-export const grantBehind = (
-  p: string,
-  ofApproval = `(select a.initiating_grant_id from approvals a where a.id = ${p}.approval_id)`,
-): string => `coalesce(${p}.grant_id, ${p}.origin_grant_id, ${ofApproval})`
-
-/** Whether the requester of payment `p` may still request it. A frozen requester may, because a freeze is temporary. */
-export const mayStillRequest = (p: string): string =>
-  `(${isMember(`${p}.initiator_account_id`, `${p}.workspace_id`, requestingRoles)}
-     and ${statusOf(`${p}.initiator_account_id`)} <> 'closed'
-     and coalesce((select g.revoked_at is null from grants g where g.id = ${grantBehind(p)}), true))`
-
-/** Whether nothing of payment `p` was handed to a rail. */
-export const isNotSent = (p: string): string =>
-  `(${p}.status in ('scheduled', 'pending_approval') or (${p}.status = 'processing'
-     and not exists (select from rail_attempts t where t.subject_id = ${p}.id and t.state <> 'not_sent')))`
 
 /**
  * All grants from which a grant in `seeds` (an SQL query of ids) derives: its ancestors, and the grant behind its session.
@@ -102,6 +76,32 @@ export const grantIsFrozen = (row: string): string =>
  */
 export const linkerOf = (i: string): string =>
   `(select linker.id from grants linker where linker.id = ${i}.linked_by_grant_id and linker.revoked_at is null)`
+
+/**
+ * The grant behind payment `p`: the requester's own, or the grant that linked the sign-in method of the requester's session.
+ * The second is stored only if the payment is scheduled or needs approval. `ofApproval`: the column of a joined approval.
+ */
+export const grantBehind = (
+  p: string,
+  ofApproval = `(select a.initiating_grant_id from approvals a where a.id = ${p}.approval_id)`,
+): string => `coalesce(${p}.grant_id, ${p}.origin_grant_id, ${ofApproval})`
+
+/** Whether the requester of payment `p` may still request it. A frozen requester may, because a freeze is temporary. */
+export const mayStillRequest = (p: string): string =>
+  `(${isMember(`${p}.initiator_account_id`, `${p}.workspace_id`, requestingRoles)}
+     and ${statusOf(`${p}.initiator_account_id`)} <> 'closed'
+     and coalesce((select g.revoked_at is null from grants g where g.id = ${grantBehind(p)}), true))`
+
+/** Whether nothing of payment `p` was handed to a rail. */
+export const isNotSent = (p: string): string =>
+  `(${p}.status in ('scheduled', 'pending_approval') or (${p}.status = 'processing'
+     and not exists (select from rail_attempts t where t.subject_id = ${p}.id and t.state <> 'not_sent')))`
+
+/** Whether decision `d` was signed with a passkey or a wallet, or in advance by a mandate. */
+export const isSigned = (d: string): string => `${d}.via <> 'credential'`
+
+/** Whether a contract wallet signed decision `d`. Its owners can change, so only the chain knows if a signature is valid. */
+export const isContractSigned = (d: string): string => `${d}.signer like 'eip155:%'`
 
 /**
  * The authority that decision `d` on payment `p` has lost since it was made, as one of `voidReasons`. Null while the decision is

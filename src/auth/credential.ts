@@ -34,14 +34,9 @@ export const findActiveCredential = async (
   now: Date,
   config: { readonly SESSION_IDLE_DAYS: number; readonly ADMIN_ACCOUNTS: readonly string[] },
 ): Promise<CredentialContext | undefined> => {
-  const [context] = await db.query<Omit<CredentialContext, 'proof'> & { provenAt: Date | null }>(activeCredential, [
-    credential.id,
-    now,
-    config.SESSION_IDLE_DAYS,
-    grant?.id ?? null,
-    credential.kind,
-    accountId,
-    administratorNames(config.ADMIN_ACCOUNTS),
-  ])
+  const { id, kind } = credential
+  const admins = administratorNames(config.ADMIN_ACCOUNTS)
+  const parameters = [id, now, config.SESSION_IDLE_DAYS, grant?.id ?? null, kind, accountId, admins]
+  const [context] = await db.query<Omit<CredentialContext, 'proof'> & { provenAt: Date | null }>(activeCredential, parameters)
   return context && { ...context, proof: proofOf(credential.kind, grant !== null, context.provenAt) }
 }

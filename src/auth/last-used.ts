@@ -2,7 +2,8 @@ import type { Logger } from 'pino'
 import { type Query, statement } from '../db/statement.ts'
 import type { Uuid } from '../lib/ids.ts'
 
-type Tracked = 'sessions' | 'api_keys' | 'grants' | 'members'
+const tracked = ['sessions', 'api_keys', 'grants', 'members'] as const
+type Tracked = (typeof tracked)[number]
 
 /** Maximum age of `last_used_at`. Uses are written once a minute for all credentials together, not by each request. */
 const writeIntervalMs = 60_000
@@ -13,20 +14,19 @@ const touch = (kind: Tracked, first: number): string => `
     select t.id, u.at from unnest($${first}::uuid[], $${first + 1}::timestamptz[]) as u(id, at) join ${kind} t on t.id = u.id
     where t.last_used_at is null or t.last_used_at < u.at for no key update of t skip locked),
   written_${kind} as (update ${kind} t set last_used_at = u.at from used_${kind} u where t.id = u.id)`
-const kinds: readonly Tracked[] = ['sessions', 'api_keys', 'grants', 'members']
-const touchAll = statement('auth.last_used')`with ${kinds.map((kind, index) => touch(kind, 1 + 2 * index)).join(',')} select 1`
+const touchAll = statement('auth.last_used')`with ${tracked.map((kind, index) => touch(kind, 1 + 2 * index)).join(',')} select 1`
 
 export const createLastUsed = (query: Query, logger: Logger) => {
-  const waiting = Object.fromEntries(kinds.map((kind) => [kind, new Map()])) as Record<Tracked, Map<Uuid, Date>>
+  const waiting = Object.fromEntries(tracked.map((kind) => [kind, new Map()])) as Record<Tracked, Map<Uuid, Date>>
   let timer: NodeJS.Timeout | undefined
   let writing = Promise.resolve()
 
   const write = async () => {
     clearTimeout(timer)
     timer = undefined
-    const values = kinds.flatMap((kind) => [[...waiting[kind].keys()], [...waiting[kind].values()]])
+    const values = tracked.flatMap((kind) => [[...waiting[kind].keys()], [...waiting[kind].values()]])
     if (values.every(({ length }) => length === 0)) return
-    for (const kind of kinds) waiting[kind].clear()
+    for (const kind of tracked) waiting[kind].clear()
     // A lost update costs only a minute of `last_used_at`, so it must not fail the request.
     await query(touchAll, values).catch(() => logger.debug('the last use of credentials could not be recorded'))
   }

@@ -207,12 +207,10 @@ const refuseUnknown = async (
   throw notFound('Workspace-Id')
 }
 
-const disabled = (capability: string): Refusal => new Refusal('capability_disabled', { details: { capability } })
-
 /** Disabling `api_keys` stops every key. Disabling `oauth` stops every token and every key created through one. */
 const refuseDisabled = ({ apiKeys, oauth }: CallerRow, { throughOauth }: GrantRow, isKey: boolean): void => {
-  if (isKey && !apiKeys) throw disabled('api_keys')
-  if (throughOauth && !oauth) throw disabled('oauth')
+  const capability = isKey && !apiKeys ? 'api_keys' : throughOauth && !oauth ? 'oauth' : null
+  if (capability) throw new Refusal('capability_disabled', { details: { capability } })
 }
 
 const earliest = (...times: (Date | null)[]): Date | null =>

@@ -185,6 +185,8 @@ export const CreatePasskey = BodyIn('CreatePasskey', {
 })
 export type CreatePasskey = z.output<typeof CreatePasskey>
 
+const KeyDescriptors = z.array(z.object({ id: z.string(), type: z.literal('public-key') }))
+
 /** The W3C's `PublicKeyCredentialCreationOptionsJSON`. */
 export const PasskeyOptions = z
   .object({
@@ -201,9 +203,7 @@ export const PasskeyOptions = z
       .array(z.object({ type: z.literal('public-key'), alg: z.number().int().min(-65_536).max(65_535) }))
       .describe('The accepted key types (WebAuthn).'),
     timeout: z.number().int(),
-    excludeCredentials: z
-      .array(z.object({ id: z.string(), type: z.literal('public-key') }))
-      .describe('The passkeys of the account (WebAuthn).'),
+    excludeCredentials: KeyDescriptors.describe('The passkeys of the account (WebAuthn).'),
     authenticatorSelection: z
       .object({
         residentKey: z.literal('required').describe('Whether the authenticator stores the key (WebAuthn).'),
@@ -227,9 +227,9 @@ export const ProofOptions = z
     challenge: z.string().describe('The challenge in base64url. It can be used once, in this session, within ten minutes.'),
     timeout: z.number().int(),
     rpId: z.string().describe('The host of this site.'),
-    allowCredentials: z
-      .array(z.object({ id: z.string(), type: z.literal('public-key') }))
-      .describe('The passkeys that existed when the session began. If empty, use a sign-in method instead.'),
+    allowCredentials: KeyDescriptors.describe(
+      'The passkeys that existed when the session began. If empty, use a sign-in method instead.',
+    ),
     userVerification: z.literal('required'),
   })
   .meta({

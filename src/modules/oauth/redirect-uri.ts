@@ -49,12 +49,7 @@ const withoutPort = (uri: string): string | undefined => {
 export const matchesRedirectUri = (registered: string, requested: string): boolean => {
   if (registered === requested) return true
   const anyPort = withoutPort(registered)
-  return (
-    anyPort !== undefined &&
-    requested.length <= maxUriLength &&
-    redirectUriProblem(requested) === undefined &&
-    anyPort === withoutPort(requested)
-  )
+  return anyPort !== undefined && redirectUriProblem(requested) === undefined && anyPort === withoutPort(requested)
 }
 
 /** The host of a web address, or the scheme of an application on the device. */

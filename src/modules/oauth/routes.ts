@@ -65,14 +65,6 @@ const registerAuthorize = (app: App, deps: Parts): void => {
   })
 }
 
-export const registerOAuth = (app: App, deps: Parts): void => {
-  registerMetadata(app, deps)
-  registerAuthorize(app, deps)
-  registerClientEndpoints(app, deps)
-  registerRegistration(app, deps)
-  registerConsent(app, deps)
-}
-
 const ByUserCode = z.object({ user_code: bounded(40) })
 
 const registerConsent = (app: App, deps: Parts): void => {
@@ -121,4 +113,12 @@ const registerConsent = (app: App, deps: Parts): void => {
     response: { 200: Decided },
     work: async (tx, { principal, params, body }) => ok(await decideAuthorization(tx, deps, principal, params, body)),
   })
+}
+
+export const registerOAuth = (app: App, deps: Parts): void => {
+  registerMetadata(app, deps)
+  registerAuthorize(app, deps)
+  registerClientEndpoints(app, deps)
+  registerRegistration(app, deps)
+  registerConsent(app, deps)
 }

@@ -70,11 +70,7 @@ const resourcesOf = (text: string, publicUrl: string): string[] => {
  * The requested audience, within the consented one. An authorization request may ask for all resources of this service. A grant
  * from before API tokens opened the MCP server keeps its narrower audience.
  */
-export const readResources = (
-  requested: readonly string[] | undefined,
-  publicUrl: string,
-  consented = ownResources(publicUrl),
-) => {
+export const readResources = (requested: string[] | undefined, publicUrl: string, consented = ownResources(publicUrl)) => {
   const resources = [...new Set((requested ?? []).filter((text) => text !== ''))]
   if (resources.length > maxNamed) throw new OAuthError('invalid_target', `At most ${maxNamed} resources can be named.`)
   if (resources.length === 0) return [...consented]

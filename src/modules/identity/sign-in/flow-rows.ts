@@ -13,8 +13,23 @@ import type { Parts } from '../../parts.ts'
 
 export const flowTtlSeconds = 600
 
+/** `confirms`: the session that the flow proves, and the IP address and user agent that requested the proof. */
+const Secrets = z.strictObject({
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  confirms: z
+    .strictObject({
+      sessionId: z.custom<Uuid>((value) => typeof value === 'string'),
+      ip: z.string().nullable(),
+      userAgent: z.string().nullable(),
+    })
+    .exactOptional(),
+})
+
 type Row = typeof signInFlows.$inferSelect
 export type Flow = Row & { secrets: z.output<typeof Secrets> }
+
 /** The credential that began a link, and the account to link to. Null for a sign-in. */
 export const initiatorOf = ({ accountId, credentialKind: kind, credentialId: id, grantId }: Row) =>
   accountId === null || kind === null || id === null
@@ -37,7 +52,7 @@ const bind = prepareWrite('sign_in_flows.bind', { id: 'uuid', browserHash: 'byte
     .returning({ id: signInFlows.id }),
 )
 
-/** Consumes a flow that has not expired, once, and only for its own provider and browser. */
+/** Consumes a flow that has not expired, once, and only for its own provider and browser: its state cannot be used again. */
 const consume = prepareWrite(
   'sign_in_flows.take',
   { stateHash: 'bytea', provider: 'text', browserHash: 'bytea', now: 'timestamptz' },
@@ -80,20 +95,6 @@ export const openFlow = (
   return { secrets, expiresAt }
 }
 
-/** `confirms`: the session that the flow proves, and the IP address and user agent that requested the proof. */
-const Secrets = z.strictObject({
-  state: z.string(),
-  nonce: z.string(),
-  verifier: z.string(),
-  confirms: z
-    .strictObject({
-      sessionId: z.custom<Uuid>((value) => typeof value === 'string'),
-      ip: z.string().nullable(),
-      userAgent: z.string().nullable(),
-    })
-    .exactOptional(),
-})
-
 /** A flow that was sealed with a removed key counts as expired. */
 const unseal = ({ vault }: Pick<Parts, 'vault'>, row: Row | undefined): Flow | undefined => {
   if (!row) return undefined
@@ -114,7 +115,6 @@ export const findFlowOfLink = async (deps: StoreDeps, link: string, now: Date): 
 export const bindFlow = async ({ db }: Pick<Parts, 'db'>, { id }: Flow, flowCookie: string): Promise<boolean> =>
   (await db.run(bind, { id, browserHash: sha256(flowCookie) })).length > 0
 
-/** Consumes the flow, so that its state cannot be used again. */
 export const consumeFlow = async (
   deps: StoreDeps,
   { provider, state, flowCookie }: { provider: ProviderName; state: string; flowCookie: string },

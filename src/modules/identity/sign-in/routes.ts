@@ -39,13 +39,8 @@ import { createWalletNonce, examineForLink, examineWallet } from './wallet.ts'
 const isOtherLoopbackHost = (deps: Parts, request: FastifyRequest): boolean => {
   const { publicUrl, NODE_ENV } = deps.config
   const host = `http://${request.host}`
-  return (
-    NODE_ENV !== 'production' &&
-    isLoopbackUrl(publicUrl) &&
-    URL.canParse(host) &&
-    isLoopbackUrl(host) &&
-    new URL(publicUrl).host !== request.host
-  )
+  if (NODE_ENV === 'production' || !isLoopbackUrl(publicUrl) || !URL.canParse(host)) return false
+  return isLoopbackUrl(host) && new URL(publicUrl).host !== request.host
 }
 
 /** A fetch by a script on another site. Browsers drop our cookie from the response, so the answer asks for a navigation. */
@@ -57,7 +52,10 @@ const isCrossSiteFetch = ({ headers }: FastifyRequest): boolean =>
 const failedTitle = 'That did not work'
 const noSessionMessage =
   "An API key or an agent's token has no session to end. Revoke a key with DELETE /v1/accounts/me/api-keys/:id, an agent's token with POST /v1/oauth/revoke."
-const isSignUpRefusal = ({ details }: Refusal): boolean => details?.reason === 'sign_up'
+const titleOf = ({ code, details }: Refusal): string => {
+  if (code === 'conflict') return 'This sign-in belongs to another account'
+  return details?.reason === 'sign_up' ? 'You need an invitation' : failedTitle
+}
 
 const registerProvider = (routes: ReturnType<typeof routesOf>, deps: Parts, provider: ProviderName): void => {
   const label = providerTitles[provider]
@@ -122,13 +120,7 @@ const registerProvider = (routes: ReturnType<typeof routesOf>, deps: Parts, prov
       }
       const { refusal } = finished
       if (!wantsPage(request)) throw refusal
-      const title =
-        refusal.code === 'conflict'
-          ? 'This sign-in belongs to another account'
-          : isSignUpRefusal(refusal)
-            ? 'You need an invitation'
-            : failedTitle
-      return sendRefusalPage(reply, refusal, title, [{ href: returnTo, text: 'Go back' }])
+      return sendRefusalPage(reply, refusal, titleOf(refusal), [{ href: returnTo, text: 'Go back' }])
     },
   })
 }

@@ -106,7 +106,7 @@ const signInOnce = async (tx: Tx, config: Config, attempt: SignInAttempt) => {
   ])
   if (proof instanceof Refusal) return commitRefusal(tx, actorOf(null), provider, proof)
   if (found && found.accountId !== before?.accountId) throw new IdentityMoved()
-  const [row, home] = found
+  const [row, homeWorkspaceId] = found
     ? await Promise.all([lockAccountRow(tx, found.accountId), findHomeWorkspaceId(tx, found.accountId)])
     : []
   // Nothing is stored about a stranger. Only the nonce of a wallet's message is used up.
@@ -115,8 +115,8 @@ const signInOnce = async (tx: Tx, config: Config, attempt: SignInAttempt) => {
   const refusal = row && statusRefusal(row.status, found?.identity !== null)
   if (refusal) return commitRefusal(tx, actorOf(row.id), provider, refusal)
   const { accountId, workspaceId } =
-    row && home
-      ? { accountId: row.id, workspaceId: home }
+    row && homeWorkspaceId
+      ? { accountId: row.id, workspaceId: homeWorkspaceId }
       : createAccount(tx, config, { email: proof.emailVerified ? proof.email : null, displayName: proof.displayName })
   const actor = actorOf(accountId)
   // A new account needs no lock, because no other transaction knows it yet.
