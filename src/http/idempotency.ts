@@ -7,7 +7,7 @@ import { balanceMoved, invalidFields, unavailable } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { answerKeys, type KeyScope, type Keys, type KeyUse, type StoredAnswer } from '../queue/idempotency-keys.ts'
 import { type RecordAnswer, recordScope } from '../queue/record-keys.ts'
-import { createSerialRunner, type SerialRunner } from '../queue/turns.ts'
+import { createSerialRunner, type SerialRunner } from '../queue/serial-runner.ts'
 import { type WriteRequest, writeOnce } from '../queue/write-path.ts'
 import { checkAdmission, checkAuthority, checkEligibility } from './authorize.ts'
 

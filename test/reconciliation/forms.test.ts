@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { AnyRail } from '../../src/lib/rail-names.ts'
 import { textOfFile } from '../../src/lib/table-file.ts'
 import type { Booked } from '../../src/modules/exceptions/reconciliation/booking-index.ts'
-import { match } from '../../src/modules/exceptions/reconciliation/rules.ts'
+import { match } from '../../src/modules/exceptions/reconciliation/matching-rules.ts'
 import { readStatement } from '../harness/read-statement.ts'
 
 // The forms of statements that portals and banks export, after public samples, with each one's meaning.

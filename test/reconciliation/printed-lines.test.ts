@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Booked } from '../../src/modules/exceptions/reconciliation/booking-index.ts'
-import { match } from '../../src/modules/exceptions/reconciliation/rules.ts'
+import { match } from '../../src/modules/exceptions/reconciliation/matching-rules.ts'
 import { readStatement } from '../harness/read-statement.ts'
 
 /*

@@ -7,7 +7,7 @@ import { scenarioFor } from '../../src/dev/sandbox/scenario.ts'
 import { memoryStore } from '../../src/dev/sandbox/store.ts'
 import type { AnyRail } from '../../src/lib/rail-names.ts'
 import type { Booked } from '../../src/modules/exceptions/reconciliation/booking-index.ts'
-import { match } from '../../src/modules/exceptions/reconciliation/rules.ts'
+import { match } from '../../src/modules/exceptions/reconciliation/matching-rules.ts'
 import { readStatement } from '../harness/read-statement.ts'
 
 const providers = { MPESA: ['MPESA_STK', 'MPESA_B2C', 'MPESA_B2B'], PESALINK: ['PESALINK'] } as const

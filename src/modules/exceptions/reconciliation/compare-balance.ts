@@ -1,7 +1,7 @@
 import type { Clearing } from '../../../ledger/clearing.ts'
 import { displayAmount, type Minor, sumOf } from '../../../lib/money.ts'
+import type { Match } from './matching-rules.ts'
 import type { MovementRecord } from './movements-service.ts'
-import type { Match } from './rules.ts'
 
 type Range = { low: Minor; high: Minor }
 

@@ -19,7 +19,7 @@ import { nameOfOperator, type Operator, timerOperator } from '../../operators.ts
 import { presentSubject } from '../../suspense/schema.ts'
 import { type Finding, recordAllSuspense } from '../../suspense/service.ts'
 import { differenceKinds } from './explanations.ts'
-import type { Difference, Match, StatementMatch } from './rules.ts'
+import type { Difference, Match, StatementMatch } from './matching-rules.ts'
 import { Reconciliation, ReconciliationDifference } from './schema.ts'
 
 /** Sources of comparisons by API. The source of a file is its name. */

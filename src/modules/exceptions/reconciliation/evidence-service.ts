@@ -14,8 +14,8 @@ import { lockPaymentWithAccount } from '../../payments/queries.ts'
 import { settlePayments } from '../../payments/settle.ts'
 import { applyEvidence, lockAttempt } from '../../sending/evidence.ts'
 import { type DifferenceRecord, listDifferences, provesOutcome, type ReconciliationRecord } from './differences.ts'
+import type { Difference } from './matching-rules.ts'
 import { acceptAll, closeAsEvidence, resolvedByStatement } from './resolve-difference.ts'
-import type { Difference } from './rules.ts'
 
 /** `attemptId`: the newest attempt. `note`: null until the evidence is judged. */
 type EvidenceDifference = Pick<DifferenceRecord, 'id' | 'kind' | 'note' | 'receipt' | 'statedMinor'> &

@@ -24,9 +24,9 @@ import {
 } from './differences.ts'
 import { takeEvidence } from './evidence-service.ts'
 import { reportActions } from './explanations.ts'
+import { isReversal, type Match, match } from './matching-rules.ts'
 import { lockProvider, separateRecorded } from './movements-service.ts'
 import type { WholeStatement } from './outcome-offers.ts'
-import { isReversal, type Match, match } from './rules.ts'
 import { readInChunks, type Statement, type StatementLine, type StatementSettings, squeezed } from './statement-rules.ts'
 
 /** Bookings this long outside a statement's period are compared too, because completions reach us late. */
