@@ -24,7 +24,7 @@ import { presentTopup } from './outcome.ts'
 import type { TopupRecord } from './queries.ts'
 import type { InitiateTopup } from './schema.ts'
 
-type Deps = Pick<Parts, 'config' | 'derivations' | 'rails' | 'vault'>
+type Needs = Pick<Parts, 'config' | 'derivations' | 'rails' | 'vault'>
 
 /** Equal for two prompts to one phone. Without our secrets, the fingerprint does not reveal the number. */
 export const phoneFingerprint = (derivations: Derivations, phone: string): Buffer => derivations.mac('topup.phone', phone)
@@ -50,7 +50,7 @@ type Counted = ReturnType<typeof promptLimitsOf>[number] & { prompts: number; fi
 /** Empty without limits, and for deposits. Locks the phone, so that each simultaneous prompt counts those before it. */
 const countPrompts = async (
   tx: Tx,
-  { config: { promptLimits: limits }, derivations }: Deps,
+  { config: { promptLimits: limits }, derivations }: Needs,
   { workspace, accountId }: Principal,
   number: string | undefined,
 ): Promise<Counted[]> => {
@@ -98,7 +98,7 @@ const withAnswer = (topup: TopupRecord): TopupRecord =>
 type Base = Omit<TopupRecord, 'expiresAt'>
 
 /** Creates a prompt. The payer gets it right after the commit. */
-const insertPrompt = (tx: Tx, deps: Deps, base: Base, input: InitiateTopup, counted: readonly Counted[]): TopupRecord => {
+const insertPrompt = (tx: Tx, deps: Needs, base: Base, input: InitiateTopup, counted: readonly Counted[]): TopupRecord => {
   const { at } = tx
   const { amount_minor: amountMinor, phone_number: phoneNumber } = input
   if (amountMinor === undefined || phoneNumber === undefined)
@@ -126,7 +126,7 @@ const insertPrompt = (tx: Tx, deps: Deps, base: Base, input: InitiateTopup, coun
 /** Maximum number of random account numbers to try: one of a hundred million may be taken. */
 const maxDraws = 10
 
-const insertDeposit = async (tx: Tx, deps: Deps, base: Base, rail: DepositRail, amount?: Minor): Promise<TopupRecord> => {
+const insertDeposit = async (tx: Tx, deps: Needs, base: Base, rail: DepositRail, amount?: Minor): Promise<TopupRecord> => {
   const adapter = deps.rails.deposits[rail]
   if (!adapter) throw new Refusal('provider_not_configured', { message: `Deposits by ${rail} are not configured here.` })
   const deposit = { ...base, amountMinor: amount ?? null, expiresAt: daysAfter(tx.at, depositDays) }
@@ -140,7 +140,7 @@ const insertDeposit = async (tx: Tx, deps: Deps, base: Base, rail: DepositRail, 
 
 export const initiateTopup = async (
   tx: Tx,
-  deps: Deps,
+  deps: Needs,
   { principal, input, once }: { principal: Principal; input: InitiateTopup; once: KeyUse | null },
 ): Promise<RecordAnswer> => {
   const { at } = tx
