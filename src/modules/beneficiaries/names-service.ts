@@ -103,10 +103,7 @@ const writeResult = async (tx: Tx, deps: NameCheckDeps, due: DueCheck, result: C
     : before
   const tries = lookup?.answer.kind === 'unreachable' ? before.nameChecks + 1 : 0
   const found = await compare(tx, due.owner, start, lookup ? [lookup, ...results] : results)
-  const isChanged =
-    before.verification !== found.verification ||
-    before.reportedName !== found.reportedName ||
-    before.nameSource !== found.nameSource
+  const isChanged = (['verification', 'reportedName', 'nameSource'] as const).some((name) => before[name] !== found[name])
   const changes = {
     ...found,
     ...(isChanged && { updatedAt: at }),
