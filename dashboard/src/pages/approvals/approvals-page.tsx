@@ -88,6 +88,7 @@ const ForMe = ({ forMe: items, isPending, error, oldSince, several }: Inbox) => 
         <DecideDialog
           approvals={review.deciding.approvals}
           choice={review.deciding.choice}
+          isBlocked={(approval) => !fitsBulk(approval) || isStopped([approval])}
           onDecided={review.decided}
           onClose={review.close}
         />

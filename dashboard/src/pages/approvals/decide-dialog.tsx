@@ -18,7 +18,14 @@ import { announce } from '../../ui/toast.tsx'
 import { FactBadges, FactNotices } from './facts.tsx'
 
 type Approval = Schemas['Approval']
-type Props = { approvals: readonly Approval[]; choice: Choice; onDecided: () => void; onClose: () => void }
+type Props = {
+  approvals: readonly Approval[]
+  choice: Choice
+  /** Whether an approval must be opened before it can be approved. A change may require it while the dialog is open. */
+  isBlocked?: (approval: Approval) => boolean
+  onDecided: () => void
+  onClose: () => void
+}
 
 const titleOf = (approvals: readonly Approval[], choice: Choice): string => {
   const [only] = approvals
@@ -74,12 +81,13 @@ export const LateDecision = ({ late: { by, at, status }, subject }: { late: Late
   )
 }
 
-export const DecideDialog = ({ approvals, choice, onDecided, onClose }: Props) => {
+export const DecideDialog = ({ approvals, choice, isBlocked = () => false, onDecided, onClose }: Props) => {
   const [reason, setReason] = useState('')
   const decide = useDecide(approvals, choice, onDecided)
   const approves = choice === 'approve'
   const toSign = approves ? approvals.find((approval) => approval.approval_proof === 'signature') : undefined
   const several = approvals.length > 1
+  const toOpenFirst = approves ? approvals.filter(isBlocked).length : 0
   const late = lateIn(decide.error)
   if (late) {
     const refused = approvals[decide.made]
@@ -101,6 +109,7 @@ export const DecideDialog = ({ approvals, choice, onDecided, onClose }: Props) =
     <>
       <Subjects approvals={approvals} />
       {toSign && <Notice tone="info">{t('only_signed_here')}</Notice>}
+      {toOpenFirst > 0 && <Notice tone="warn">{t('to_open_first', { count: toOpenFirst })}</Notice>}
       <p className="quiet">{effectOfChoice(choice, approvals)}</p>
     </>
   )
@@ -133,6 +142,7 @@ export const DecideDialog = ({ approvals, choice, onDecided, onClose }: Props) =
       }
       mutation={{ ...decide, mutate: () => decide.mutate(reason) }}
       destructive={!approves}
+      ready={toOpenFirst === 0}
       onClose={onClose}
     >
       {content}
