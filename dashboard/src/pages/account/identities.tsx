@@ -22,6 +22,8 @@ const LinkProvider = ({ provider }: { provider: 'google' | 'github' }) => {
   const link = useChange(() => api.POST('/v1/accounts/me/identities', { body: { provider, return_to: '/account' } }), {
     onDone: (answer) => {
       if ('authorization_url' in answer && answer.authorization_url) location.assign(answer.authorization_url)
+      // The browser repeated a request whose answer was lost. The service answers a repetition without the URL.
+      else link.mutate()
     },
     announcesFailure: true,
   })
