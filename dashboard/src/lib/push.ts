@@ -54,13 +54,20 @@ export const switchPushOff = async (id: string): Promise<void> => {
   if (notifyChoices.get().push?.id === id) await forgetPush()
 }
 
-/** Restores push notifications that ended by themselves. Ends them here if the person switched them off in another browser. */
+/**
+ * Restores push notifications that ended by themselves. If the session and the key are unchanged, either the person switched
+ * them off in another browser or the push service ended them: they end here and are offered again.
+ */
 export const restorePush = async (account: string): Promise<void> => {
   const { push } = notifyChoices.get()
   if (push?.account !== account || !canPush() || Notification.permission !== 'granted') return
   const { data } = await api.GET('/v1/accounts/me/push-subscriptions')
   if (data.some(({ id }) => id === push.id)) return
   const { session, key } = await readTerms()
-  const isSwitchedOff = session === push.session && key === push.key && (await subscriptionHere())
-  await (isSwitchedOff ? forgetPush() : switchPushOn(account))
+  if (session !== push.session || key !== push.key || !(await subscriptionHere())) {
+    await switchPushOn(account)
+    return
+  }
+  chooseNotify({ asked: false })
+  await forgetPush()
 }
