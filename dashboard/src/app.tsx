@@ -1,6 +1,6 @@
 import { MutationCache, QueryCache, type QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { isSignedOut, mayPass } from './api/error.ts'
+import { isRetryable, isSignedOut } from './api/error.ts'
 import { PagesClient } from './api/pages-client.ts'
 import { accountQuery } from './api/queries.ts'
 import { isKey, t } from './lib/language.ts'
@@ -37,7 +37,7 @@ const createQueryClient = (): QueryClient => {
       queries: {
         staleTime: 30_000,
         refetchOnWindowFocus: false,
-        retry: (count, error) => mayPass(error) && count < maxRetries,
+        retry: (count, error) => isRetryable(error) && count < maxRetries,
         // No retry on mount soon after a failure: a failed list may remount itself, in an endless loop.
         retryOnMount: ({ state }) => Date.now() - state.errorUpdatedAt > retryAfterMs,
       },

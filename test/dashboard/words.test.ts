@@ -1,12 +1,12 @@
 import { expect, test, vi } from 'vitest'
 import type { Schemas } from '../../client/src/route-types.ts'
-import { plainWords } from '../../dashboard/src/lib/field-words.ts'
-import { warningsOfList } from '../../dashboard/src/lib/list-warnings.ts'
+import { readableMessage } from '../../dashboard/src/lib/field-words.ts'
+import { warningsOfBatch } from '../../dashboard/src/lib/list-warnings.ts'
 import { decisionReason } from '../../dashboard/src/lib/rule-words.ts'
 import { controlsOf, draftOfControls } from '../../dashboard/src/lib/spending-draft.ts'
 import { setPageZone, shortTime } from '../../dashboard/src/lib/time.ts'
 import { groupDigits, nameAmong, parseMajor, statusCount } from '../../dashboard/src/lib/words.ts'
-import { activityOfList, activityWords } from '../../dashboard/src/pages/workspace/activity-words.ts'
+import { activityOfBatch, activityWords } from '../../dashboard/src/pages/workspace/activity-words.ts'
 import { paymentStatuses } from '../../src/db/transitions.ts'
 import { workspaceAuditActions } from '../../src/events/audit-actions.ts'
 import { registeredName } from '../../src/modules/payments/approvals/message.ts'
@@ -166,7 +166,7 @@ test('what happened to the payments of one list is one sentence, with their sum'
     payment: { ...payment, batch },
   }
   const entries = [entry, entry] as Schemas['WorkspaceAuditEntry'][]
-  const words = (of: typeof entries) => activityOfList(of, context).replaceAll('\u00a0', ' ')
+  const words = (of: typeof entries) => activityOfBatch(of, context).replaceAll('\u00a0', ' ')
   expect(words(entries)).toBe('2 payments in the batch “Salaries” succeeded, KES 900 in total')
   const released = entries.map((each) => ({ ...each, action: 'payment.processing' as const }))
   const created = entries.map((each) => ({
@@ -221,7 +221,7 @@ test.each([
   ],
 ])('a person reads of “%s” a sentence without the terms of the API', (message, sentence) => {
   expect(decisionReason({ explanation: message })).toBe(sentence)
-  expect(`${plainWords(message)}.`).toBe(sentence)
+  expect(`${readableMessage(message)}.`).toBe(sentence)
 })
 
 test('a refusal for lack of the people whom a policy names is read without accounts and fields', () => {
@@ -229,23 +229,23 @@ test('a refusal for lack of the people whom a policy names is read without accou
   const refused = ruleOf('eligible_approvers').stops({ ...words, needed: 2, able: 1, named: ['acc_1', 'acc_2'] })
   const sentence =
     'The payment needs 2 approvals by people whom a policy names, and only 1 person of them can give one. An owner can name others in the policy.'
-  expect([decisionReason({ explanation: refused }), plainWords(refused)]).toEqual([sentence, sentence])
+  expect([decisionReason({ explanation: refused }), readableMessage(refused)]).toEqual([sentence, sentence])
 })
 
 test('a refused top-up and a frozen agent are explained without minor units and grants', () => {
-  expect(plainWords('must be whole shillings: a multiple of 100 minor units')).toBe('Must be whole shillings')
+  expect(readableMessage('must be whole shillings: a multiple of 100 minor units')).toBe('Must be whole shillings')
   const frozen = 'The grant that initiated the payment is frozen.'
-  expect(plainWords(frozen)).toBe('The key or agent that requested the payment is frozen.')
+  expect(readableMessage(frozen)).toBe('The key or agent that requested the payment is frozen.')
 })
 
 test('what to look at in a list stands in sentences, with the rows that it is about', () => {
   const item = (row: number, ...warnings: string[]) => ({ index: row - 2, warnings })
   const inFile = (index: number) => index + 2
-  expect(warningsOfList([item(2), item(3, 'name_mismatch', 'possible_duplicate')], inFile)).toBe(
+  expect(warningsOfBatch([item(2), item(3, 'name_mismatch', 'possible_duplicate')], inFile)).toBe(
     'The registered name is not verified (row 3)',
   )
   expect(
-    warningsOfList([item(2, 'new_payee'), item(3, 'new_payee'), item(4, 'new_payee'), item(6, 'changed_payee')], inFile),
+    warningsOfBatch([item(2, 'new_payee'), item(3, 'new_payee'), item(4, 'new_payee'), item(6, 'changed_payee')], inFile),
   ).toBe('No person has confirmed 3 beneficiaries (rows 2 to 4). The beneficiary was renamed a short time ago (row 6)')
-  expect(warningsOfList([item(2, 'possible_duplicate')], inFile)).toBe('')
+  expect(warningsOfBatch([item(2, 'possible_duplicate')], inFile)).toBe('')
 })

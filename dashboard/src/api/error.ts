@@ -36,7 +36,7 @@ export const unreachable = (): ApiError =>
   new ApiError({ status: 0, code: 'unreachable', message: t('error.unreachable'), details: {} })
 
 /** Fetches something other than an API route: a file, a document, a raw answer. */
-export const reach = (address: string, init?: RequestInit): Promise<Response> =>
+export const fetchOrUnreachable = (address: string, init?: RequestInit): Promise<Response> =>
   fetch(address, init).catch(() => {
     throw unreachable()
   })
@@ -52,7 +52,7 @@ export const isSignedOut = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 401 && error.code !== 'invalid_signature'
 
 /** Whether a retry may succeed: the service was not reached, or it failed. Other errors are never retried. */
-export const mayPass = (error: unknown): boolean =>
+export const isRetryable = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 0 || error.status >= 500) && error.code !== 'provider_not_configured'
 
 export const hasCode = (error: unknown, code: string): boolean => error instanceof ApiError && error.code === code
@@ -66,7 +66,7 @@ const ownAdvice: Readonly<Record<string, string>> = {
   unreachable: t('error.unreachable_advice'),
 }
 
-const rowOf = (error: unknown): Advice | undefined => {
+const adviceRow = (error: unknown): Advice | undefined => {
   const advice = error instanceof ApiError ? adviceOf(error.code) : undefined
   const { person, page: label } = (error instanceof ApiError ? adviceText(error.code) : undefined) ?? {}
   if (!advice || person === undefined) return advice
@@ -79,11 +79,11 @@ export const adviceFor = (error: unknown): string => {
   // The text omits the request ID: a button beside it copies the ID.
   const forSupport = error.requestId ? t('error.give_id') : t('error.contact')
   // The advice for `invalid_request` is about fields that a person can correct, which only a form has.
-  const row = error.code === 'invalid_request' && error.fields.length === 0 ? undefined : rowOf(error)
+  const row = error.code === 'invalid_request' && error.fields.length === 0 ? undefined : adviceRow(error)
   return ownAdvice[error.code] ?? row?.person ?? t('error.again', { forSupport })
 }
 
-export const pageFor = (error: unknown): { path: string; label: string } | undefined => rowOf(error)?.page
+export const pageFor = (error: unknown): { path: string; label: string } | undefined => adviceRow(error)?.page
 
 export const messageOf = (error: unknown): string => {
   if (!(error instanceof Error)) return t('error.unknown')

@@ -2,7 +2,7 @@ import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { useDebounced } from '../lib/drafts.ts'
 import { t } from '../lib/language.ts'
-import { payeeLabels } from '../lib/rails.ts'
+import { beneficiaryLabels } from '../lib/rails.ts'
 import { type Member, memberName, nameAmong } from '../lib/words.ts'
 import { useSession } from '../shell/session.tsx'
 import {
@@ -31,19 +31,19 @@ const membersOf = (workspaceId: string): Promise<Member[]> =>
  */
 export const usePeople = (workspaceIds?: readonly string[]): ((accountId: string) => string) => {
   const { account, workspace } = useSession()
-  const [asked, setAsked] = useState(false)
+  const [isNeeded, setNeeded] = useState(false)
   return useQueries({
     queries: (workspaceIds ?? [workspace.id]).map((id) => ({
       queryKey: ['members', id],
       queryFn: () => membersOf(id),
-      enabled: asked,
+      enabled: isNeeded,
     })),
     combine: (results) => {
       const members = results.flatMap(({ data }) => data ?? [])
       const areAll = results.every(({ data }) => data !== undefined)
       return (id: string) => {
         // Deferred until rendering has ended: another component may be rendering, and React forbids a state change then.
-        if (id !== account.id && !asked) queueMicrotask(() => setAsked(true))
+        if (id !== account.id && !isNeeded) queueMicrotask(() => setNeeded(true))
         return nameAmong(members, areAll, account.id, id)
       }
     },
@@ -107,7 +107,7 @@ export const useBeneficiaries = (chosen: readonly string[] = []): Beneficiaries 
   for (const beneficiary of named.data?.data ?? []) seen.current.set(beneficiary.id, beneficiary)
   const find = (id: string) => seen.current.get(id)
   const all = (searching ? found.data?.data : newest.data?.data) ?? []
-  const label = payeeLabels(all, complete)
+  const label = beneficiaryLabels(all, complete)
   return {
     all,
     complete,

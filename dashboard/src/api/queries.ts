@@ -9,8 +9,8 @@ import {
 import { ConnectionError, type ListOptions, Payments, PaymentsError } from '#client'
 import type { Answer, Body, Item, Method, MethodOf, Path, Query, Schemas } from '../../../client/src/route-types.ts'
 import type { EventResource } from '../../../src/events/types.ts'
-import { keepStored, readStored } from '../lib/store.ts'
-import { noteServerTime } from '../lib/time.ts'
+import { readStored, writeStored } from '../lib/store.ts'
+import { syncClock } from '../lib/time.ts'
 import type { PageOf } from '../live/refresh.ts'
 import { ApiError, unreachable } from './error.ts'
 import { isolateTexts, withoutIsolation } from './isolate.ts'
@@ -32,13 +32,13 @@ export type Filters<P extends Readable> = {
 }
 export type Listed<Row> = UseInfiniteQueryOptions<PageOf<Row>, Error, InfiniteData<PageOf<Row>>, QueryKey, string | undefined>
 
-const reading = <P extends Readable>(
+const queryFor = <P extends Readable>(
   queryKey: QueryKey,
   path: P,
   asked: { path?: Record<string, string>; query?: Query<P, Get<P>> } = {},
 ) => queryOptions({ queryKey, queryFn: () => api.GET(path, asked) as Promise<Answer<P, Get<P>>> })
 
-const byId = <P extends Readable>(queryKey: QueryKey, path: P, id: string) => reading(queryKey, path, { path: { id } })
+const queryById = <P extends Readable>(queryKey: QueryKey, path: P, id: string) => queryFor(queryKey, path, { path: { id } })
 
 const first: string | undefined = undefined
 const pages = {
@@ -46,7 +46,7 @@ const pages = {
   getNextPageParam: ({ next_cursor: next }: { next_cursor: string | null }): string | undefined => next ?? undefined,
 } as const
 
-const listing = <P extends Readable>(
+const pagedQueryFor = <P extends Readable>(
   queryKey: QueryKey,
   path: P,
   filters: Filters<P> & { limit?: number },
@@ -80,65 +80,74 @@ export const everyPage = async <Row>(
 }
 
 /** Shows the previous answer until the next one arrives. */
-const steady = { placeholderData: keepPreviousData } as const
-const forEver = { staleTime: Number.POSITIVE_INFINITY } as const
+const keepPrevious = { placeholderData: keepPreviousData } as const
+const neverStale = { staleTime: Number.POSITIVE_INFINITY } as const
 
 /** Wraps a single value for a filter that takes several. */
-const one = <Value>(value: Value | undefined): Value[] | undefined => (value === undefined ? undefined : [value])
+const asArray = <Value>(value: Value | undefined): Value[] | undefined => (value === undefined ? undefined : [value])
 
-export const accountQuery = reading(['account'], '/v1/accounts/me')
-export const workspaceQuery = reading(['workspace'], '/v1/workspaces/current')
+export const accountQuery = queryFor(['account'], '/v1/accounts/me')
+export const workspaceQuery = queryFor(['workspace'], '/v1/workspaces/current')
 /** Whether this person administers the service. Loaded once, until the document is reloaded. */
-export const credentialQuery = { ...reading(['credential'], '/v1/credentials/current'), ...forEver }
+export const credentialQuery = { ...queryFor(['credential'], '/v1/credentials/current'), ...neverStale }
 export const workspacesQuery = queryOptions({
   queryKey: ['workspaces'],
   queryFn: async () => ({
     data: await everyPage((cursor) => api.GET('/v1/workspaces', { query: parametersOf({ limit: 100, cursor }) })),
   }),
 })
-export const passkeysQuery = listing(['passkeys'], '/v1/accounts/me/passkeys', { limit: 100 })
-export const pushSubscriptionsQuery = reading(['push subscriptions'], '/v1/accounts/me/push-subscriptions', {
+export const passkeysQuery = pagedQueryFor(['passkeys'], '/v1/accounts/me/passkeys', { limit: 100 })
+export const pushSubscriptionsQuery = queryFor(['push subscriptions'], '/v1/accounts/me/push-subscriptions', {
   query: { limit: 100 },
 })
-export const notificationSettingsQuery = reading(['notification settings'], '/v1/accounts/me/notification-settings')
+export const notificationSettingsQuery = queryFor(['notification settings'], '/v1/accounts/me/notification-settings')
 /** Fails if the service sends no push notifications. */
-export const pushKeyQuery = { ...reading(['push key'], '/v1/push/key'), ...forEver, retry: false }
+export const pushKeyQuery = { ...queryFor(['push key'], '/v1/push/key'), ...neverStale, retry: false }
 /** Banks change only with the service's configuration. */
-export const banksQuery = { ...reading(['banks'], '/v1/banks'), ...forEver }
-export const sessionsQuery = listing(['sessions'], '/v1/accounts/me/sessions', {})
+export const banksQuery = { ...queryFor(['banks'], '/v1/banks'), ...neverStale }
+export const sessionsQuery = pagedQueryFor(['sessions'], '/v1/accounts/me/sessions', {})
 
 export type HistoryFilters = Omit<Filters<'/v1/accounts/me/history'>, 'type'> & {
   type?: Schemas['HistoryEntry']['type'] | undefined
 }
-/** `ofTeam`: history of the workspace's own balance, instead of the account's, which other workspaces may share. */
-export const historyPath = (ofTeam: boolean) => (ofTeam ? '/v1/workspaces/current/history' : '/v1/accounts/me/history')
-export const historyQuery = (filters: HistoryFilters, ofTeam: boolean, limit = 25) =>
-  listing(['history', filters, ofTeam, limit], historyPath(ofTeam), { ...filters, type: one(filters.type), limit }, steady)
-export const historySummaryQuery = (ofTeam: boolean) =>
-  reading(['summary', 'history', ofTeam], ofTeam ? '/v1/workspaces/current/history/summary' : '/v1/accounts/me/history/summary')
+/** `hasOwnBalance`: history of the workspace's own balance, instead of the account's, which other workspaces may share. */
+export const historyPath = (hasOwnBalance: boolean) =>
+  hasOwnBalance ? '/v1/workspaces/current/history' : '/v1/accounts/me/history'
+export const historyQuery = (filters: HistoryFilters, hasOwnBalance: boolean, limit = 25) =>
+  pagedQueryFor(
+    ['history', filters, hasOwnBalance, limit],
+    historyPath(hasOwnBalance),
+    { ...filters, type: asArray(filters.type), limit },
+    keepPrevious,
+  )
+export const historySummaryQuery = (hasOwnBalance: boolean) =>
+  queryFor(
+    ['summary', 'history', hasOwnBalance],
+    hasOwnBalance ? '/v1/workspaces/current/history/summary' : '/v1/accounts/me/history/summary',
+  )
 
-export const separationQuery = reading(['separation'], '/v1/workspaces/current/separate-balance')
+export const separationQuery = queryFor(['separation'], '/v1/workspaces/current/separate-balance')
 
 export type PaymentFilters = Filters<'/v1/payments'>
 /** Text to search payments for. Undefined while it is too short: the service needs two characters. */
 export const searchText = (text = ''): string | undefined => (text.trim().length > 1 ? text.trim() : undefined)
 export const paymentsQuery = (filters: PaymentFilters, limit = 25) =>
-  listing(['payments', filters, limit], '/v1/payments', { ...filters, limit }, steady)
+  pagedQueryFor(['payments', filters, limit], '/v1/payments', { ...filters, limit }, keepPrevious)
 export const recentPayments = 8
 export const recentFilters: PaymentFilters = { batch_items: 'first' }
 export const recentPaymentsQuery = paymentsQuery(recentFilters, recentPayments)
 export const lastPaymentQuery = (grantId: string) =>
-  reading(['payments', 'last', grantId], '/v1/payments', { query: { grant_id: grantId, limit: 1 } })
+  queryFor(['payments', 'last', grantId], '/v1/payments', { query: { grant_id: grantId, limit: 1 } })
 export const paymentsSummaryQuery = (filters: Filters<'/v1/payments/summary'>, days = 30) => ({
-  ...reading(['summary', 'payments', filters, days], '/v1/payments/summary', { query: parametersOf({ ...filters, days }) }),
-  ...steady,
+  ...queryFor(['summary', 'payments', filters, days], '/v1/payments/summary', { query: parametersOf({ ...filters, days }) }),
+  ...keepPrevious,
 })
 /** Rails stopped by the service or a provider, with reasons. */
-export const readinessQuery = { ...reading(['readiness'], '/readyz'), refetchInterval: 30_000 }
-export const attentionQuery = reading(['summary', 'attention'], '/v1/payments/attention')
+export const readinessQuery = { ...queryFor(['readiness'], '/readyz'), refetchInterval: 30_000 }
+export const attentionQuery = queryFor(['summary', 'attention'], '/v1/payments/attention')
 export type RefusalFilters = Filters<'/v1/payment-refusals'>
 export const refusalsQuery = (filters: RefusalFilters, limit = 25) =>
-  listing(['refusals', filters, limit], '/v1/payment-refusals', { ...filters, limit }, steady)
+  pagedQueryFor(['refusals', filters, limit], '/v1/payment-refusals', { ...filters, limit }, keepPrevious)
 /** All scheduled payments: a batch of a thousand is ten pages. */
 export const scheduledQuery = queryOptions({
   queryKey: ['payments', 'scheduled'],
@@ -148,20 +157,21 @@ export const scheduledQuery = queryOptions({
       return api.GET('/v1/payments', { query: parametersOf({ status, limit: 100, cursor }) })
     }),
 })
-export const paymentQuery = (id: string) => byId(['payment', id], '/v1/payments/{id}', id)
+export const paymentQuery = (id: string) => queryById(['payment', id], '/v1/payments/{id}', id)
 
-export const batchesQuery = (q: string | undefined) => listing(['payments', 'batches', q], '/v1/payment-batches', { q }, steady)
-export const batchQuery = (id: string) => byId(['payment', 'batch', id], '/v1/payment-batches/{id}', id)
+export const batchesQuery = (q: string | undefined) =>
+  pagedQueryFor(['payments', 'batches', q], '/v1/payment-batches', { q }, keepPrevious)
+export const batchQuery = (id: string) => queryById(['payment', 'batch', id], '/v1/payment-batches/{id}', id)
 /** The lines of a batch never change. */
 export const batchLinesQuery = (id: string) => ({
-  ...byId(['payment', 'batch', id, 'lines'], '/v1/payment-batches/{id}/lines', id),
-  ...forEver,
+  ...queryById(['payment', 'batch', id, 'lines'], '/v1/payment-batches/{id}/lines', id),
+  ...neverStale,
 })
 type BatchFilters = { status?: PaymentStatus | undefined; q?: string | undefined }
 export const batchPaymentsQuery = (id: string, { status, q }: BatchFilters) =>
-  paymentsQuery({ batch_id: id, status: one(status), q: searchText(q) }, 100)
+  paymentsQuery({ batch_id: id, status: asArray(status), q: searchText(q) }, 100)
 export const paymentsStatementQuery = (month: string) =>
-  reading(['history', 'sums', month], '/v1/workspaces/current/statement', { query: { from: `${month}-01`, limit: 1 } })
+  queryFor(['history', 'sums', month], '/v1/workspaces/current/statement', { query: { from: `${month}-01`, limit: 1 } })
 export const statementQuery = (month: string | undefined, own: boolean) =>
   infiniteQueryOptions({
     queryKey: ['history', 'statement', month, own],
@@ -174,19 +184,19 @@ export const statementQuery = (month: string | undefined, own: boolean) =>
   })
 
 export const approvalsQuery = (status: Schemas['Approval']['status'] | undefined, limit = 25) =>
-  listing(['approvals', { status: one(status) }, limit], '/v1/approvals', { status, limit })
-export const approvalQuery = (id: string) => byId(['approval', id], '/v1/approvals/{id}', id)
+  pagedQueryFor(['approvals', { status: asArray(status) }, limit], '/v1/approvals', { status, limit })
+export const approvalQuery = (id: string) => queryById(['approval', id], '/v1/approvals/{id}', id)
 export const approvalMessageQuery = (id: string, decision: 'approve' | 'reject') =>
-  reading(['approval', id, 'message', decision], '/v1/approvals/{id}/message', { path: { id }, query: { decision } })
+  queryFor(['approval', id, 'message', decision], '/v1/approvals/{id}/message', { path: { id }, query: { decision } })
 
 export type BeneficiaryFilters = Filters<'/v1/beneficiaries'>
 /** The service searches, because a workspace may have thousands of beneficiaries. */
 export const beneficiariesQuery = (filters: BeneficiaryFilters, limit = 50) =>
-  listing(['beneficiaries', filters, limit], '/v1/beneficiaries', { ...filters, limit }, steady)
+  pagedQueryFor(['beneficiaries', filters, limit], '/v1/beneficiaries', { ...filters, limit }, keepPrevious)
 /** Beneficiaries that one key or agent created or renamed. */
 export const madeByQuery = (grantId: string, status?: 'all') => beneficiariesQuery({ made_by_grant_id: grantId, status }, 100)
 const beneficiaries = (key: QueryKey, query: Query<'/v1/beneficiaries', 'get'>) =>
-  reading(['beneficiaries', ...key], '/v1/beneficiaries', { query })
+  queryFor(['beneficiaries', ...key], '/v1/beneficiaries', { query })
 export const newestBeneficiariesQuery = beneficiaries(['newest'], { limit: 100, status: 'all' })
 export const searchedBeneficiariesQuery = (q: string) => beneficiaries(['search', q], { q, limit: 20, status: 'active' })
 /** Reads nothing if `ids` is empty, and at most a hundred. */
@@ -197,57 +207,67 @@ export const namedBeneficiariesQuery = (ids: readonly string[]) => {
     enabled: unique.length > 0,
   }
 }
-export const beneficiaryQuery = (id: string) => byId(['beneficiary', id], '/v1/beneficiaries/{id}', id)
+export const beneficiaryQuery = (id: string) => queryById(['beneficiary', id], '/v1/beneficiaries/{id}', id)
 export const nameChecksQuery = (id: string) =>
-  byId(['beneficiary', id, 'name-checks'], '/v1/beneficiaries/{id}/verifications', id)
+  queryById(['beneficiary', id, 'name-checks'], '/v1/beneficiaries/{id}/verifications', id)
 
 export const policiesQuery = (status: 'active' | 'all') =>
-  listing(['policies', status], '/v1/spending-policies', { status, limit: 100 })
+  pagedQueryFor(['policies', status], '/v1/spending-policies', { status, limit: 100 })
 /** Policies that one key or agent created or changed. */
 export const policiesMadeByQuery = (grantId: string, status: 'active' | 'all') =>
-  listing(['policies', 'made-by', grantId, status], '/v1/spending-policies', { made_by_grant_id: grantId, status, limit: 100 })
-export const policyQuery = (id: string) => byId(['policy', id], '/v1/spending-policies/{id}', id)
+  pagedQueryFor(['policies', 'made-by', grantId, status], '/v1/spending-policies', {
+    made_by_grant_id: grantId,
+    status,
+    limit: 100,
+  })
+export const policyQuery = (id: string) => queryById(['policy', id], '/v1/spending-policies/{id}', id)
 
-export const mandatesQuery = listing(['mandates'], '/v1/intent-mandates', {})
-export const activeMandatesQuery = listing(['mandates', 'active'], '/v1/intent-mandates', { status: 'active', limit: 100 })
-export const mandateQuery = (id: string) => byId(['mandate', id], '/v1/intent-mandates/{id}', id)
-export const topupQuery = (id: string) => byId(['topup', id], '/v1/topups/{id}', id)
+export const mandatesQuery = pagedQueryFor(['mandates'], '/v1/intent-mandates', {})
+export const activeMandatesQuery = pagedQueryFor(['mandates', 'active'], '/v1/intent-mandates', { status: 'active', limit: 100 })
+export const mandateQuery = (id: string) => queryById(['mandate', id], '/v1/intent-mandates/{id}', id)
+export const topupQuery = (id: string) => queryById(['topup', id], '/v1/topups/{id}', id)
 
-export const apiKeysQuery = listing(['api-keys'], '/v1/accounts/me/api-keys', { limit: 100 })
-export const grantsQuery = listing(['grants', 'own'], '/v1/accounts/me/grants', { limit: 100 })
-export const grantQuery = (id: string) => byId(['grant', id], '/v1/accounts/me/grants/{id}', id)
-export const grantEventsQuery = listing(['grants', 'events'], '/v1/notifications', { type: ['grant.*'], limit: 100 })
+export const apiKeysQuery = pagedQueryFor(['api-keys'], '/v1/accounts/me/api-keys', { limit: 100 })
+export const grantsQuery = pagedQueryFor(['grants', 'own'], '/v1/accounts/me/grants', { limit: 100 })
+export const grantQuery = (id: string) => queryById(['grant', id], '/v1/accounts/me/grants/{id}', id)
+export const grantEventsQuery = pagedQueryFor(['grants', 'events'], '/v1/notifications', { type: ['grant.*'], limit: 100 })
 export type EventFilters = Omit<Filters<'/v1/notifications'>, 'type'> & { about?: EventResource | undefined }
 export const eventsQuery = ({ about, ...days }: EventFilters) =>
-  listing(['events', about ?? 'all', days], '/v1/notifications', {
+  pagedQueryFor(['events', about ?? 'all', days], '/v1/notifications', {
     ...days,
     limit: 50,
-    type: one(about && (`${about}.*` as const)),
+    type: asArray(about && (`${about}.*` as const)),
   })
 
 /** Requests cause no events, so the page reloads them each time it opens. */
 export const requestLogQuery = (filters: Filters<'/v1/request-log'>) =>
-  listing(['request-log', filters], '/v1/request-log', { ...filters, limit: 50 }, { ...steady, staleTime: 0 })
+  pagedQueryFor(['request-log', filters], '/v1/request-log', { ...filters, limit: 50 }, { ...keepPrevious, staleTime: 0 })
 
-export const membersQuery = listing(['members'], '/v1/workspaces/current/members', { limit: 100 })
-export const invitationsQuery = listing(['invitations'], '/v1/workspaces/current/invitations', {})
+export const membersQuery = pagedQueryFor(['members'], '/v1/workspaces/current/members', { limit: 100 })
+export const invitationsQuery = pagedQueryFor(['invitations'], '/v1/workspaces/current/invitations', {})
 export const auditQuery = (filters: Filters<'/v1/workspaces/current/audit-log'>) =>
-  listing(['audit', filters], '/v1/workspaces/current/audit-log', { ...filters, limit: 50 }, steady)
-export const workspaceGrantsQuery = listing(['grants', 'workspace'], '/v1/workspaces/current/grants', { limit: 100 })
+  pagedQueryFor(['audit', filters], '/v1/workspaces/current/audit-log', { ...filters, limit: 50 }, keepPrevious)
+export const workspaceGrantsQuery = pagedQueryFor(['grants', 'workspace'], '/v1/workspaces/current/grants', { limit: 100 })
 
-export const suspenseQuery = listing(['suspense'], '/v1/admin/suspense', { status: 'open', limit: 50 })
-export const differencesQuery = listing(['differences'], '/v1/admin/reconciliation-differences', { status: 'open', limit: 50 })
-export const providerAlertsQuery = listing(['provider alerts'], '/v1/admin/provider-alerts', { status: 'open', limit: 50 })
-export const movementsQuery = listing(['movements'], '/v1/admin/provider-movements', { limit: 20 })
-export const reconciliationsQuery = listing(['reconciliations'], '/v1/admin/reconciliations', { limit: 20 })
+export const suspenseQuery = pagedQueryFor(['suspense'], '/v1/admin/suspense', { status: 'open', limit: 50 })
+export const differencesQuery = pagedQueryFor(['differences'], '/v1/admin/reconciliation-differences', {
+  status: 'open',
+  limit: 50,
+})
+export const providerAlertsQuery = pagedQueryFor(['provider alerts'], '/v1/admin/provider-alerts', { status: 'open', limit: 50 })
+export const movementsQuery = pagedQueryFor(['movements'], '/v1/admin/provider-movements', { limit: 20 })
+export const reconciliationsQuery = pagedQueryFor(['reconciliations'], '/v1/admin/reconciliations', { limit: 20 })
 /** Unknown payments in every account of the service. */
-export const unknownPaymentsQuery = listing(['payments', { status: ['unknown'] }, 'unknown'], '/v1/admin/payments', {
+export const unknownPaymentsQuery = pagedQueryFor(['payments', { status: ['unknown'] }, 'unknown'], '/v1/admin/payments', {
   status: 'unknown',
   limit: 50,
 })
-export const lateSuccessesQuery = listing(['payments', 'late'], '/v1/admin/payments', { attention: 'late_success', limit: 50 })
+export const lateSuccessesQuery = pagedQueryFor(['payments', 'late'], '/v1/admin/payments', {
+  attention: 'late_success',
+  limit: 50,
+})
 export const paymentByReceiptQuery = (provider_receipt: string) => ({
-  ...reading(['payments', 'receipt', provider_receipt], '/v1/admin/payments', { query: { provider_receipt } }),
+  ...queryFor(['payments', 'receipt', provider_receipt], '/v1/admin/payments', { query: { provider_receipt } }),
   enabled: provider_receipt !== '',
 })
 /** All differences of a comparison: a first upload may have hundreds. */
@@ -269,14 +289,14 @@ export const reconciliationsSinceQuery = (since: string) =>
         (runs) => runs.some(({ created_at: at }) => at < since),
       ),
   })
-export const trialBalanceQuery = reading(['trial balance'], '/v1/admin/ledger/trial-balance')
+export const trialBalanceQuery = queryFor(['trial balance'], '/v1/admin/ledger/trial-balance')
 
 export const authorizationQuery = (id: string) => ({
-  ...byId(['authorization', id], '/v1/oauth/authorizations/{id}', id),
+  ...queryById(['authorization', id], '/v1/oauth/authorizations/{id}', id),
   retry: false,
 })
 export const deviceQuery = (userCode: string) => ({
-  ...reading(['device', userCode], '/v1/oauth/device/{user_code}', { path: { user_code: userCode } }),
+  ...queryFor(['device', userCode], '/v1/oauth/device/{user_code}', { path: { user_code: userCode } }),
   retry: false,
 })
 
@@ -289,7 +309,7 @@ const sendOnce: typeof fetch = async (address, init) => {
   // A request that already has the header is about another workspace.
   if (workspace !== null && !signsIn && !request.headers.has('Workspace-Id')) request.headers.set('Workspace-Id', workspace)
   const response = await fetch(request)
-  noteServerTime(response.headers.get('date'))
+  syncClock(response.headers.get('date'))
   return response
 }
 
@@ -307,7 +327,7 @@ type RequestOptions<P extends Path, M extends Method & MethodOf<P>> = {
 }
 
 /** Converts the client's errors to the errors that pages show. */
-const shown = async <Data>(answering: Promise<Data>): Promise<Data> => {
+const withPageErrors = async <Data>(answering: Promise<Data>): Promise<Data> => {
   try {
     return await answering
   } catch (error) {
@@ -323,7 +343,9 @@ const by =
     const key = idempotencyKey !== undefined && { idempotencyKey }
     const sent = body !== undefined && { body: withoutIsolation(body) }
     const asked = { ...(path && { path }), ...(query && { query: withoutIsolation(query) }) }
-    const answer = await shown(payments.call(method as M & MethodOf<P>, route, { ...asked, ...sent, ...key, headers: others }))
+    const answer = await withPageErrors(
+      payments.call(method as M & MethodOf<P>, route, { ...asked, ...sent, ...key, headers: others }),
+    )
     // A receipt must stay unchanged, because it is verified byte for byte.
     return route.endsWith('/receipt') ? answer : isolateTexts(answer)
   }
@@ -331,18 +353,20 @@ const by =
 export const api = { GET: by('get'), POST: by('post'), PUT: by('put'), PATCH: by('patch'), DELETE: by('delete') }
 
 /** A batch as CSV text, or as a JSON body. */
-export type SentList = string | Body<'/v1/payment-batches', 'post'>
+export type BatchInput = string | Body<'/v1/payment-batches', 'post'>
 
 /** Checks or pays a batch. */
-export const paymentLists = {
-  check: (list: SentList, options: ListOptions) => {
+export const batchClient = {
+  check: (list: BatchInput, options: ListOptions) => {
     const { batches } = payments
-    return shown(typeof list === 'string' ? batches.checkCsv(list, options) : batches.check({ ...list, ...options }))
+    return withPageErrors(typeof list === 'string' ? batches.checkCsv(list, options) : batches.check({ ...list, ...options }))
   },
-  pay: (list: SentList, options: ListOptions, idempotencyKey: string) => {
+  pay: (list: BatchInput, options: ListOptions, idempotencyKey: string) => {
     const { batches } = payments
     const once = { idempotencyKey }
-    return shown(typeof list === 'string' ? batches.fromCsv(list, options, once) : batches.create({ ...list, ...options }, once))
+    return withPageErrors(
+      typeof list === 'string' ? batches.fromCsv(list, options, once) : batches.create({ ...list, ...options }, once),
+    )
   },
 }
 
@@ -366,5 +390,5 @@ export const chosenWorkspace = (): string | null => chosen
 
 export const chooseWorkspace = (id: string | null): void => {
   chosen = id
-  keepStored('workspace', id, 'session')
+  writeStored('workspace', id, 'session')
 }

@@ -6,7 +6,7 @@ export const stepUp = createStore<{ answer: (proven: boolean) => void } | null>(
 /** Name of the channel from the window where the person confirms to the page that waits. Both share the session's cookie. */
 const channel = 'step-up'
 
-export const tellProven = (): void => {
+export const announceProof = (): void => {
   const windows = new BroadcastChannel(channel)
   windows.postMessage('proven')
   windows.close()
@@ -30,7 +30,7 @@ const ask = (): Promise<boolean> => {
   return asking
 }
 
-const isRefused = async (response: Response): Promise<boolean> => {
+const requiresStepUp = async (response: Response): Promise<boolean> => {
   if (response.status !== 403) return false
   const body: unknown = await response
     .clone()
@@ -44,8 +44,8 @@ const isRefused = async (response: Response): Promise<boolean> => {
  * dialog is open may be the dialog's own, so it gets its error unchanged.
  */
 export const withProof = async (send: () => Promise<Response>): Promise<Response> => {
-  const isAside = stepUp.get() !== null
+  const isDialogOpen = stepUp.get() !== null
   const response = await send()
-  if (isAside || !stepUp.isFollowed() || !(await isRefused(response))) return response
+  if (isDialogOpen || !stepUp.isFollowed() || !(await requiresStepUp(response))) return response
   return (await ask()) ? send() : response
 }

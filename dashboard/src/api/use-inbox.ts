@@ -41,9 +41,9 @@ export type Inbox = {
   isPending: boolean
   error: unknown
   /** Time of the oldest data that is still shown after a failed reload. Null if there is none. */
-  oldSince: number | null
+  staleSince: number | null
   /** Whether approvals of another workspace are shown, so that each row names its workspace. */
-  several: boolean
+  hasOtherWorkspaces: boolean
 }
 
 const oldest = (times: readonly number[]): number | null => (times.length > 0 ? Math.min(...times) : null)
@@ -68,8 +68,8 @@ export const useInbox = (): Inbox => {
         others: others.sort(byExpiry),
         isPending: results.some(({ isPending }) => isPending),
         error: results.find(({ error }) => error)?.error ?? null,
-        oldSince: oldest(results.flatMap(({ isError, data, dataUpdatedAt }) => (isError && data ? [dataUpdatedAt] : []))),
-        several: items.some((item) => item.workspace.id !== workspace.id),
+        staleSince: oldest(results.flatMap(({ isError, data, dataUpdatedAt }) => (isError && data ? [dataUpdatedAt] : []))),
+        hasOtherWorkspaces: items.some((item) => item.workspace.id !== workspace.id),
       }
     },
   })

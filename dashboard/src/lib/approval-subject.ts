@@ -78,7 +78,7 @@ const ofBatch = (batch: Schemas['PaymentBatchSummary']): ApprovalSubject => {
 }
 
 /** Whether a decision counts. A rejection always counts; an approval counts only with the required signature, if any. */
-const counts = (
+const isCounted = (
   { approval_proof: proof }: Pick<Approval, 'approval_proof'>,
   { decision, via }: Pick<Approval['decisions'][number], 'decision' | 'via'>,
 ): boolean => decision === 'reject' || proof === 'any' || via !== 'credential'
@@ -94,7 +94,7 @@ export type Choice = Approval['decisions'][number]['decision']
 /** The account's own decision, if it counts. */
 export const ownDecision = (approval: Approval, accountId: string): Choice | undefined =>
   approval.decisions.find(
-    (decision) => decision.account_id === accountId && decision.voided_at === null && counts(approval, decision),
+    (decision) => decision.account_id === accountId && decision.voided_at === null && isCounted(approval, decision),
   )?.decision
 
 /** Whether separation of duties excludes the account, because it requested the payment. */
@@ -111,12 +111,12 @@ export const factsToSee = ({ status, facts }: Pick<Approval, 'status' | 'facts'>
 const opened = new Set<string>()
 
 /** Records that a person has opened the approval's page. */
-export const noteOpened = (id: string): void => void opened.add(id)
+export const markOpened = (id: string): void => void opened.add(id)
 
 /** Whether an approval needs a closer look: a dangerous or unusual fact, or a batch, whose payments a row does not show. */
 export const needsOpening = (approval: Pick<Approval, 'status' | 'facts' | 'batch'>): boolean =>
   approval.batch !== null || factsToSee(approval).some(isHeadline)
 
 /** Whether bulk approval is possible: without a required signature, and opened first if it needs a closer look. */
-export const fitsBulk = (approval: Approval): boolean =>
+export const canApproveInBulk = (approval: Approval): boolean =>
   approval.approval_proof === 'any' && (!needsOpening(approval) || opened.has(approval.id))

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react'
-import { createStore, keepStored, readStored, readStoredJson } from './store.ts'
+import { createStore, readStored, readStoredJson, writeStored } from './store.ts'
 
 export const themes = ['system', 'light', 'dark'] as const
 export type Theme = (typeof themes)[number]
@@ -11,7 +11,7 @@ export const theme = createStore<Theme>(shown ?? 'system')
 export const chooseTheme = (choice: Theme): void => {
   if (choice === 'system') delete document.documentElement.dataset.theme
   else document.documentElement.dataset.theme = choice
-  keepStored('theme', choice === 'system' ? null : choice)
+  writeStored('theme', choice === 'system' ? null : choice)
   theme.set(choice)
 }
 
@@ -20,7 +20,7 @@ export const shortcutsOn = createStore(readStored('shortcuts') !== 'off')
 
 export const switchShortcuts = (on: boolean): void => {
   shortcutsOn.set(on)
-  keepStored('shortcuts', on ? 'on' : 'off')
+  writeStored('shortcuts', on ? 'on' : 'off')
 }
 
 const isTyping = (target: EventTarget | null): boolean =>
@@ -81,5 +81,5 @@ export const notifyChoices = createStore<NotifyChoices>({ ...defaultChoices, ...
 export const chooseNotify = (change: Partial<NotifyChoices>): void => {
   const next = { ...notifyChoices.get(), ...change }
   notifyChoices.set(next)
-  keepStored('notify', JSON.stringify(next))
+  writeStored('notify', JSON.stringify(next))
 }

@@ -27,10 +27,10 @@ const effectWords = (effect: Effect, who: string, approvals: readonly Approval[]
 
 const approvalEffect = (approvals: readonly Approval[]): string =>
   (['again', 'scheduled', 'now'] as const)
-    .map((effect) => ({ effect, those: approvals.filter((approval) => effectOf(approval) === effect) }))
-    .filter(({ those }) => those.length > 0)
-    .map(({ effect, those }) =>
-      effectWords(effect, t(those.length === approvals.length ? 'effect.all' : 'effect.some', { count: those.length }), those),
+    .map((effect) => ({ effect, group: approvals.filter((approval) => effectOf(approval) === effect) }))
+    .filter(({ group }) => group.length > 0)
+    .map(({ effect, group }) =>
+      effectWords(effect, t(group.length === approvals.length ? 'effect.all' : 'effect.some', { count: group.length }), group),
     )
     .join(' ')
 

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { sessionEnded } from './page-state.ts'
-import { keepStored, readStoredJson } from './store.ts'
+import { readStoredJson, writeStored } from './store.ts'
 import { dayEnd, dayStart } from './time.ts'
 
 const prefix = 'draft:'
@@ -40,15 +40,15 @@ export const useDraft = <Value extends object>(name: string, account: string, in
   const [value, setValue] = useState<Value>(() => ({ ...initial(), ...read<Value>(key, account, address) }))
   const sent = useRef(false)
   useEffect(() => {
-    if (!sent.current) keepStored(key, JSON.stringify({ account, address, value }), 'session')
+    if (!sent.current) writeStored(key, JSON.stringify({ account, address, value }), 'session')
   }, [key, account, address, value])
   const clear = () => {
     sent.current = true
-    keepStored(key, null, 'session')
+    writeStored(key, null, 'session')
   }
   useEffect(
     () => () => {
-      if (!sessionEnded.get()) keepStored(key, null, 'session')
+      if (!sessionEnded.get()) writeStored(key, null, 'session')
     },
     [key],
   )

@@ -22,7 +22,7 @@ const terms: readonly (readonly [term: RegExp, words: string])[] = [
 export const withoutIds = (message: string): string => message.replace(/ \(acc_[^)]*\)/, '')
 
 /** Turns a message of the service into a sentence with field labels and times in the workspace's zone. */
-export const plainWords = (message: string): string =>
+export const readableMessage = (message: string): string =>
   capitalized(
     [...Object.entries(labels), ...rails.map((rail) => [rail, railFacts[rail].label] as const)].reduce(
       (text, [field, words]) => text.replaceAll(new RegExp(`["“]?\\b${field}\\b["”]?`, 'g'), words),

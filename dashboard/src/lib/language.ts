@@ -51,8 +51,8 @@ export const readTexts = async <Texts extends Readonly<Record<keyof Texts, Text>
     isKey: (text: string): text is keyof Texts & string => Object.hasOwn(texts, text),
     /** A text with its values, in the plural form for `count`. Groups digits: "1,000 payments". */
     t: (key: keyof Texts, values: Readonly<Record<string, string | number>> = {}): string =>
-      formOf(key, values).replace(/\{(\w+)\}/g, (hole, name: string) => {
-        const value = values[name] ?? hole
+      formOf(key, values).replace(/\{(\w+)\}/g, (placeholder, name: string) => {
+        const value = values[name] ?? placeholder
         return typeof value === 'number' ? numbers.format(value) : value
       }),
     /** A text with elements in it, such as links and times. */

@@ -3,7 +3,7 @@ import { readTexts } from './language.ts'
 
 /** Texts of the batch pages. */
 export const {
-  t: tList,
-  rich: richList,
-  isKey: isListKey,
+  t: tBatch,
+  rich: richBatch,
+  isKey: isBatchKey,
 } = await readTexts(english, () => import('../../../texts/lists.sw.json', { with: { type: 'json' } }))

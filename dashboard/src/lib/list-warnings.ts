@@ -19,7 +19,7 @@ const factOfCode: Readonly<Record<Exclude<Code, 'possible_duplicate' | 'name_dif
 type Item = Pick<Schemas['PaymentBatchPreview']['items'][number], 'index' | 'warnings'>
 
 /** "No person has confirmed 2 beneficiaries (rows 3 and 7)": warnings to check before a batch is created. */
-export const warningsOfList = (items: readonly Item[], rowOf: (index: number) => number | undefined): string =>
+export const warningsOfBatch = (items: readonly Item[], rowOf: (index: number) => number | undefined): string =>
   Object.entries(factOfCode)
     .flatMap(([code, type]) => {
       const rows = items

@@ -28,11 +28,11 @@ export const sessionEnded = createStore(false)
 let expected = false
 
 /** Records that the next page opens without a reload, so that its content gets the focus, as after every page change. */
-export const expectArrival = (): void => {
+export const requestFocusOnNextPage = (): void => {
   expected = true
 }
 
-export const takeArrival = (): boolean => {
+export const takeFocusRequest = (): boolean => {
   const taken = expected
   expected = false
   return taken

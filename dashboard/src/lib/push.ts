@@ -43,7 +43,7 @@ export const switchPushOn = async (account: string): Promise<boolean> => {
 }
 
 /** Unsubscribes this browser and closes its notifications. Leaves the subscription at the service unchanged. */
-export const forgetPush = async (): Promise<void> => {
+export const unsubscribeHere = async (): Promise<void> => {
   chooseNotify({ push: null })
   await (await subscriptionHere())?.unsubscribe()
   for (const notice of (await (await navigator.serviceWorker.getRegistration(worker))?.getNotifications()) ?? []) notice.close()
@@ -51,7 +51,7 @@ export const forgetPush = async (): Promise<void> => {
 
 export const switchPushOff = async (id: string): Promise<void> => {
   await api.DELETE('/v1/accounts/me/push-subscriptions/{id}', { path: { id } })
-  if (notifyChoices.get().push?.id === id) await forgetPush()
+  if (notifyChoices.get().push?.id === id) await unsubscribeHere()
 }
 
 /**
@@ -69,5 +69,5 @@ export const restorePush = async (account: string): Promise<void> => {
     return
   }
   chooseNotify({ asked: false })
-  await forgetPush()
+  await unsubscribeHere()
 }

@@ -28,14 +28,17 @@ export const railOptions = rails.map((rail) => ({ value: rail, label: railFacts[
 /** Label of a payment type: a rail, or the workspace's own type. */
 export const typeLabel = (type: string): string => (isRail(type) ? railFacts[type].label : type.replaceAll('_', ' '))
 
-type Payee = Pick<Schemas['Beneficiary'], 'display_name' | 'payment_rail' | 'destination_mask' | 'created_at'>
+type LabelledBeneficiary = Pick<Schemas['Beneficiary'], 'display_name' | 'payment_rail' | 'destination_mask' | 'created_at'>
 
-const withDestination = ({ display_name: name, payment_rail: rail, destination_mask: mask }: Payee): string =>
+const withDestination = ({ display_name: name, payment_rail: rail, destination_mask: mask }: LabelledBeneficiary): string =>
   `${name} (${railFacts[rail].label}, ${mask})`
 
 /** Unique labels for a choice: the name alone if all names are known and it is unique, else with destination, or date added. */
-export const payeeLabels = (payees: readonly Payee[], areAll: boolean): ((payee: Payee) => string) => {
-  const wordings = [...(areAll ? [({ display_name: name }: Payee) => name] : []), withDestination]
+export const beneficiaryLabels = (
+  payees: readonly LabelledBeneficiary[],
+  areAll: boolean,
+): ((payee: LabelledBeneficiary) => string) => {
+  const wordings = [...(areAll ? [({ display_name: name }: LabelledBeneficiary) => name] : []), withDestination]
   const uses = new Map<string, number>()
   for (const text of payees.flatMap((payee) => wordings.map((words) => words(payee).toLowerCase())))
     uses.set(text, (uses.get(text) ?? 0) + 1)

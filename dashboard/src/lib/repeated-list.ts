@@ -2,24 +2,24 @@ import { faultsIn, type RowFault } from '../../../client/src/list-faults.ts'
 import { withoutIsolation } from '../api/isolate.ts'
 import type { Schemas } from '../api/queries.ts'
 import { t } from './language.ts'
-import { tList } from './list-texts.ts'
-import { asRead, type ListRow, leftOut, type PaymentList, writeList } from './payment-list.ts'
+import { tBatch } from './list-texts.ts'
+import { type BatchSheet, ignoredMeaning, parseLikeService, type SheetRow, sheetToCsv } from './payment-list.ts'
 import { editableMajor } from './words.ts'
 
 type Payment = Schemas['Payment']
 type Details = Readonly<Record<string, unknown>>
 
 const repeatedColumns: readonly [title: string, meaning: string, of: (payment: Payment) => string | null][] = [
-  [tList('name'), leftOut, ({ beneficiary }) => beneficiary.display_name],
+  [tBatch('name'), ignoredMeaning, ({ beneficiary }) => beneficiary.display_name],
   [t('beneficiary'), 'beneficiary_id', ({ beneficiary_id: id }) => id],
   [t('amount'), 'amount', ({ amount_minor: minor }) => editableMajor(minor)],
-  [tList('reference'), 'account_reference', ({ account_reference: reference }) => reference],
-  [tList('narrative'), 'narrative', ({ narrative }) => narrative],
+  [tBatch('reference'), 'account_reference', ({ account_reference: reference }) => reference],
+  [tBatch('narrative'), 'narrative', ({ narrative }) => narrative],
   [t('purpose_code'), 'purpose_code', ({ purpose_code: code }) => code],
 ]
 
 /** An earlier batch as an editable list. Each row pays the same beneficiary as before. */
-export const repeatedList = ({ id, name }: Schemas['PaymentBatch'], read: readonly Payment[]): PaymentList => {
+export const repeatedSheet = ({ id, name }: Schemas['PaymentBatch'], read: readonly Payment[]): BatchSheet => {
   const payments = read.toSorted((one, other) => (one.batch_index ?? 0) - (other.batch_index ?? 0))
   const ownFields = [...new Set(payments.flatMap(({ metadata }) => Object.keys(metadata)))]
   const columns = [
@@ -40,10 +40,10 @@ export const repeatedList = ({ id, name }: Schemas['PaymentBatch'], read: readon
 
 const changeable = ['amount_minor', 'account_reference', 'narrative', 'purpose_code', 'metadata'] as const
 
-type Change = { batchIndex: number; before: ListRow; after: ListRow | undefined }
+type Change = { batchIndex: number; before: SheetRow; after: SheetRow | undefined }
 
 /** Rows that differ from the earlier batch. `after` is undefined for a removed row. */
-const diffRows = (before: readonly ListRow[], after: readonly ListRow[]): Change[] => {
+const diffRows = (before: readonly SheetRow[], after: readonly SheetRow[]): Change[] => {
   const kept = new Map(after.map((row) => [row.number, row]))
   return before
     .map((row) => ({ batchIndex: row.number - 1, before: row, after: kept.get(row.number) }))
@@ -51,8 +51,8 @@ const diffRows = (before: readonly ListRow[], after: readonly ListRow[]): Change
 }
 
 /** Reads rows as if they came from a file whose first row has the titles. */
-const readRows = (list: PaymentList, rows: readonly ListRow[], currency: string) =>
-  asRead({ ...list, titlesAt: 1, rows: rows.map(({ cells }, index) => ({ number: index + 2, cells })) }, currency)
+const readRows = (list: BatchSheet, rows: readonly SheetRow[], currency: string) =>
+  parseLikeService({ ...list, titlesAt: 1, rows: rows.map(({ cells }, index) => ({ number: index + 2, cells })) }, currency)
 
 /** An empty cell clears its field. */
 const changedFields = (before: Details, after: Details) => {
@@ -68,7 +68,7 @@ const faultOf = ({ batchIndex: index }: Change, param: string | undefined, messa
 })
 
 /** Items of the request, and faults of cells that cannot be read. */
-const changesToItems = async (list: PaymentList, changes: readonly Change[], currency: string) => {
+const changesToItems = async (list: BatchSheet, changes: readonly Change[], currency: string) => {
   const kept = changes.filter(({ after }) => after)
   const [before, after] = await Promise.all([
     readRows(
@@ -108,9 +108,9 @@ const mapFieldErrors = (fields: readonly { path: string; message: string }[], ch
  * an earlier batch again has only the changes. If row 2 of three rows is removed and row 3 gets another amount, it is
  * `{ again: 'pba_…', items: [{ batch_index: 1, omit: true }, { batch_index: 2, amount_minor: '5000' }] }`.
  */
-export const sentList = async (list: PaymentList, currency: string) => {
+export const batchRequestOf = async (list: BatchSheet, currency: string) => {
   const faultsOf = (details: Details): RowFault[] => faultsIn(details, (index) => list.rows[Number(index)]?.number)
-  if (!list.repeats) return { body: writeList(list), faults: [], faultsOf }
+  if (!list.repeats) return { body: sheetToCsv(list), faults: [], faultsOf }
   const changes = diffRows(list.repeats.rows, list.rows)
   const { items, faults } = await changesToItems(list, changes, currency)
   return {

@@ -4,7 +4,7 @@ import type { PolicyWire } from '../../../src/policy/fields.ts'
 import { ruleOf } from '../../../src/policy/rules.ts'
 import { policySentence as sentenceOf } from '../../../src/policy/sentence.ts'
 import type { Words } from '../../../src/policy/term-words.ts'
-import { plainWords, withoutIds } from './field-words.ts'
+import { readableMessage, withoutIds } from './field-words.ts'
 import { t } from './language.ts'
 import { typeLabel } from './rails.ts'
 import { isRuleText, tRule } from './rule-texts.ts'
@@ -61,7 +61,7 @@ export const decisionReason = ({ explanation }: Pick<Decision, 'explanation'>): 
   const text = withoutIds(explanation).replace(/\bat (\d{4}-\d\d-\d\dT[\d:.]+Z)/g, (_match, instant: string) =>
     shortTime(instant),
   )
-  return /^[a-z_]+: /.test(text) ? `${plainWords(text)}.` : text
+  return /^[a-z_]+: /.test(text) ? `${readableMessage(text)}.` : text
 }
 
 /** Largest amount that the hard limits allow with approval. */

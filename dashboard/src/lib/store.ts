@@ -36,7 +36,7 @@ export const readStored = (name: string, kind: Kind = 'local'): string | null =>
 }
 
 /** Stores a value; null deletes it. */
-export const keepStored = (name: string, text: string | null, kind: Kind = 'local'): void => {
+export const writeStored = (name: string, text: string | null, kind: Kind = 'local'): void => {
   try {
     if (text === null) storageOf(kind).removeItem(name)
     else storageOf(kind).setItem(name, text)

@@ -85,7 +85,7 @@ export const dayLabel = (date: string): string => dayAndMonth.format(new Date(`$
 export const monthLabel = (month: string): string =>
   (month.slice(0, 4) === localDate(now()).slice(0, 4) ? monthOfYear : monthOfOtherYear).format(new Date(`${month}-01T00:00:00Z`))
 
-export const monthsAfter = (month: string, months: number): string => {
+export const addMonths = (month: string, months: number): string => {
   const [year = 0, number = 1] = month.split('-').map(Number)
   return new Date(Date.UTC(year, number - 1 + months, 1)).toISOString().slice(0, 7)
 }
@@ -157,7 +157,7 @@ export const periodWords = (at: number): { day: string; month: string } => {
 let skewMs = 0
 
 /** Follows the service's clock, which decides expiry. Its Date header has whole seconds, so small differences are ignored. */
-export const noteServerTime = (date: string | null): void => {
+export const syncClock = (date: string | null): void => {
   const server = date === null ? Number.NaN : Date.parse(date)
   if (Number.isNaN(server)) return
   const difference = server - Date.now()

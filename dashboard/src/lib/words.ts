@@ -13,7 +13,7 @@ export const batchTitle = ({ name, items_count: count }: Pick<Schemas['PaymentBa
   name ?? t('list_of', { payments: t('payments', { count }) })
 
 /** Groups items by key, at the place of each group's first item. An item whose key is null forms its own group. */
-export const together = <Item>(items: readonly Item[], keyOf: (item: Item) => string | null): [Item, ...Item[]][] => {
+export const groupByKey = <Item>(items: readonly Item[], keyOf: (item: Item) => string | null): [Item, ...Item[]][] => {
   const groups = new Map<unknown, [Item, ...Item[]]>()
   for (const item of items) {
     const key = keyOf(item) ?? item

@@ -50,7 +50,7 @@ const affectedBy = (type: string): readonly string[] => {
 }
 
 const keptEvents = 200
-const gatherMs = 60
+const batchMs = 60
 
 export const connection = createStore<ConnectionState>('connecting')
 let recent: readonly string[] = []
@@ -61,30 +61,30 @@ const isNew = (id: string): boolean => {
 }
 
 /** Queries with a workspace as the second part of their key: an event of one workspace does not reload the others. */
-const ofOneWorkspace = new Set(['inbox'])
+const workspaceScoped = new Set(['inbox'])
 
 const staleFrom = (events: readonly LiveEvent[]) => {
   const names = new Set(['events', ...events.flatMap(({ type }) => affectedBy(type))])
   const workspaces = new Set(events.map((event) => event.workspace_id))
   return (key: readonly unknown[]): boolean =>
-    names.has(String(key[0])) && (!ofOneWorkspace.has(String(key[0])) || workspaces.has(String(key[1])))
+    names.has(String(key[0])) && (!workspaceScoped.has(String(key[0])) || workspaces.has(String(key[1])))
 }
 
 /** Keeps the page current: reloads the data that events have changed. */
 export const Live = ({ accountId, onEvent }: { accountId: string; onEvent?: (event: LiveEvent) => void }) => {
   const client = useQueryClient()
-  const latest = useRef(onEvent)
-  latest.current = onEvent
+  const onEventRef = useRef(onEvent)
+  onEventRef.current = onEvent
   useEffect(() => {
-    let gathered: LiveEvent[] = []
+    let pending: LiveEvent[] = []
     let timer: ReturnType<typeof setTimeout> | undefined
     let interrupted = false
     // A payment causes several events at once; one reload covers them all.
     const refresh = () => {
       timer = undefined
-      const isStale = staleFrom(gathered)
-      refreshLists(client, isStale, gathered)
-      gathered = []
+      const isStale = staleFrom(pending)
+      refreshLists(client, isStale, pending)
+      pending = []
       void client.invalidateQueries({
         predicate: ({ queryKey, state }) => isStale(queryKey) && !isList(state.data),
       })
@@ -92,9 +92,9 @@ export const Live = ({ accountId, onEvent }: { accountId: string; onEvent?: (eve
     const disconnect = connectShared(accountId, {
       onEvent: (received) => {
         const event = isolateTexts(received)
-        if (isNew(event.id)) latest.current?.(event)
-        gathered.push(event)
-        timer ??= setTimeout(refresh, gatherMs)
+        if (isNew(event.id)) onEventRef.current?.(event)
+        pending.push(event)
+        timer ??= setTimeout(refresh, batchMs)
       },
       onReset: () => refreshEverything(client),
       onState: (state) => {

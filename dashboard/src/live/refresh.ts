@@ -64,7 +64,7 @@ export const isList = (data: unknown): data is List =>
   data instanceof Object && 'pages' in data && Array.isArray((data as List).pages[0]?.data)
 
 /** Reloads only the first page, however many are shown, and replaces the rows of the events in place. */
-const refreshOne = async (client: QueryClient, query: Query, data: List, events: readonly Change[]): Promise<void> => {
+const refreshActive = async (client: QueryClient, query: Query, data: List, events: readonly Change[]): Promise<void> => {
   const key = query.queryKey
   const { queryFn } = query.options
   if (typeof queryFn !== 'function') return
@@ -98,7 +98,7 @@ const refreshList = async (client: QueryClient, query: Query, events: readonly C
   const { queryKey, state } = query
   if (!isList(state.data)) return
   if (query.isActive())
-    return refreshOne(client, query, state.data, events).catch(() => client.invalidateQueries({ queryKey, exact: true }))
+    return refreshActive(client, query, state.data, events).catch(() => client.invalidateQueries({ queryKey, exact: true }))
   // A hidden list keeps only its first page, which is reloaded when the list is shown.
   const { pages, pageParams } = state.data
   client.setQueryData<List>(queryKey, { pages: pages.slice(0, 1), pageParams: pageParams.slice(0, 1) })
@@ -106,17 +106,17 @@ const refreshList = async (client: QueryClient, query: Query, events: readonly C
 }
 
 /** Events that arrived during the refresh of a list. */
-const waiting = new WeakMap<Query, Change[]>()
+const queuedChanges = new WeakMap<Query, Change[]>()
 
 /** Runs one refresh of a list at a time: of two concurrent requests, the older could finish last. */
 const refreshInTurn = async (client: QueryClient, query: Query, events: readonly Change[]): Promise<void> => {
-  const running = waiting.get(query)
+  const running = queuedChanges.get(query)
   if (running) return void running.push(...events)
-  for (let turn = events; turn.length > 0; turn = waiting.get(query) ?? []) {
-    waiting.set(query, [])
+  for (let turn = events; turn.length > 0; turn = queuedChanges.get(query) ?? []) {
+    queuedChanges.set(query, [])
     await refreshList(client, query, turn)
   }
-  waiting.delete(query)
+  queuedChanges.delete(query)
 }
 
 /** Anything may have changed during an interruption: lists restart at the first page, and all shown data is reloaded. */

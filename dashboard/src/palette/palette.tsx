@@ -144,7 +144,7 @@ const useEntries = (text: string): { entries: Entry[]; payments: Entry[] } => {
     [...Map.groupBy(found, ({ batch_id }) => batch_id)].flatMap(([id, all]) => (id !== null && all.length > 1 ? [id] : [])),
   )
   const further = [...several].filter((id) => batches.every((batch) => batch.id !== id))
-  const toBatch = (id: string, title: string, note: string): Entry => ({
+  const batchEntry = (id: string, title: string, note: string): Entry => ({
     key: id,
     group: tPalette('batches'),
     title,
@@ -154,7 +154,7 @@ const useEntries = (text: string): { entries: Entry[]; payments: Entry[] } => {
   })
   const payments: Entry[] = [
     ...batches.map((batch) =>
-      toBatch(
+      batchEntry(
         batch.id,
         batchTitle(batch),
         [
@@ -165,7 +165,7 @@ const useEntries = (text: string): { entries: Entry[]; payments: Entry[] } => {
         ].join(' · '),
       ),
     ),
-    ...further.map((id) => toBatch(id, t('payment_batch'), tPalette('several_match', { query }))),
+    ...further.map((id) => batchEntry(id, t('payment_batch'), tPalette('several_match', { query }))),
     ...found
       .filter(({ batch_id: id }) => id === null || !several.has(id))
       .slice(0, perGroup)
@@ -249,7 +249,7 @@ export const Palette = ({ onClose }: { onClose: () => void }) => {
         ))}
       </div>
       {results.length === 0 && (
-        <p className="palette-none quiet" role="status">
+        <p className="palette-none muted" role="status">
           {tPalette('nothing', { text: text.trim() })}
         </p>
       )}

@@ -3,7 +3,7 @@ import { Link, useLocation } from 'wouter'
 import { t } from '../lib/language.ts'
 import { Icon } from '../ui/button.tsx'
 import { Dialog } from '../ui/form.tsx'
-import { isCurrent, type NavItem, SecondWay, useNav } from './nav-items.tsx'
+import { BackupSignInLink, isCurrent, type NavItem, useNav } from './nav-items.tsx'
 import { useSession } from './session.tsx'
 
 const pay: NavItem = { href: '/payments/new', label: t('nav.pay'), icon: 'plus', keys: 'n' }
@@ -72,7 +72,7 @@ export const BottomBar = ({ waiting, onSearch }: { waiting: number; onSearch: ()
               </li>
             ))}
             <li>
-              <SecondWay onFollow={() => setOpen(false)} />
+              <BackupSignInLink onFollow={() => setOpen(false)} />
             </li>
           </ul>
         </Dialog>

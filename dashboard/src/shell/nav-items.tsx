@@ -3,7 +3,7 @@ import { useEffect } from 'react'
 import { Link } from 'wouter'
 import { credentialQuery } from '../api/queries.ts'
 import { type Key, t } from '../lib/language.ts'
-import { keepStored, readStored } from '../lib/store.ts'
+import { readStored, writeStored } from '../lib/store.ts'
 import { Icon, type IconName } from '../ui/button.tsx'
 import { type Session, useSession } from './session.tsx'
 
@@ -14,7 +14,7 @@ type Reader = Pick<Session, 'can' | 'seesBalance'> & { administers: boolean }
 type Entry = Omit<NavItem, 'label'> & {
   group: 'main' | 'rules' | 'setup'
   name: Extract<Key, `nav.${string}`> extends `nav.${infer Name}` ? Name : never
-  isFor?: (reader: Reader) => boolean
+  isVisible?: (reader: Reader) => boolean
 }
 
 const entries: readonly Entry[] = [
@@ -23,16 +23,23 @@ const entries: readonly Entry[] = [
   { group: 'main', name: 'approvals', href: '/approvals', icon: 'approvals', keys: 'g a' },
   { group: 'main', name: 'agents', href: '/agents', icon: 'robot', keys: 'g e' },
   { group: 'main', name: 'beneficiaries', href: '/beneficiaries', icon: 'people', keys: 'g b' },
-  { group: 'main', name: 'topup', href: '/top-up', icon: 'topup', keys: 'g t', isFor: ({ can }) => can('topup.create') },
-  { group: 'main', name: 'history', href: '/history', icon: 'list', keys: 'g h', isFor: ({ seesBalance }) => seesBalance },
+  { group: 'main', name: 'topup', href: '/top-up', icon: 'topup', keys: 'g t', isVisible: ({ can }) => can('topup.create') },
+  { group: 'main', name: 'history', href: '/history', icon: 'list', keys: 'g h', isVisible: ({ seesBalance }) => seesBalance },
   { group: 'main', name: 'statements', href: '/statements', icon: 'receipt', keys: 'g f' },
-  { group: 'main', name: 'spending', href: '/spending', icon: 'chart', keys: 'g x', isFor: ({ can }) => can('payment.read') },
+  { group: 'main', name: 'spending', href: '/spending', icon: 'chart', keys: 'g x', isVisible: ({ can }) => can('payment.read') },
   { group: 'rules', name: 'policies', href: '/policies', icon: 'policy', keys: 'g r' },
   { group: 'rules', name: 'mandates', href: '/mandates', icon: 'mandate', keys: 'g m' },
   { group: 'setup', name: 'developers', href: '/developers', icon: 'code', keys: 'g d' },
   { group: 'setup', name: 'workspace', href: '/workspace', icon: 'workspace', keys: 'g w' },
   { group: 'setup', name: 'account', href: '/account', icon: 'account', keys: 'g s' },
-  { group: 'setup', name: 'reconciliation', href: '/reconciliation', icon: 'bank', keys: 'g c', isFor: (by) => by.administers },
+  {
+    group: 'setup',
+    name: 'reconciliation',
+    href: '/reconciliation',
+    icon: 'bank',
+    keys: 'g c',
+    isVisible: (by) => by.administers,
+  },
 ]
 
 export type Nav = Readonly<Record<Entry['group'] | 'all', readonly NavItem[]>>
@@ -42,7 +49,7 @@ export const useNav = (): Nav => {
   const { can, seesBalance } = useSession()
   const administers = useAdministers()
   const all = entries
-    .filter(({ isFor }) => isFor?.({ can, seesBalance, administers }) ?? true)
+    .filter(({ isVisible }) => isVisible?.({ can, seesBalance, administers }) ?? true)
     .map((entry) => ({ ...entry, label: t(`nav.${entry.name}`) }))
   const of = (group: Entry['group']) => all.filter((entry) => entry.group === group)
   return { main: of('main'), rules: of('rules'), setup: of('setup'), all }
@@ -58,14 +65,14 @@ export const useAdministers = (): boolean => {
   const { account } = useSession()
   const { data } = useQuery(credentialQuery)
   useEffect(() => {
-    if (data?.is_admin) keepStored(name, data.account_id)
-    else if (data && readStored(name) === data.account_id) keepStored(name, null)
+    if (data?.is_admin) writeStored(name, data.account_id)
+    else if (data && readStored(name) === data.account_id) writeStored(name, null)
   }, [data])
   return data ? data.is_admin : readStored(name) === account.id
 }
 
 /** Link shown to people with a single sign-in method: losing it would mean losing the account. */
-export const SecondWay = ({ onFollow }: { onFollow?: () => void }) => {
+export const BackupSignInLink = ({ onFollow }: { onFollow?: () => void }) => {
   const { account } = useSession()
   if (account.identities.length > 1) return null
   return (

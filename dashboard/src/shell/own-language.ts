@@ -1,16 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { accountQuery, api, notificationSettingsQuery } from '../api/queries.ts'
-import { kept, keptFor, type Language, language, languageOptions } from '../lib/language.ts'
+import { type Language, language, languageOptions, keptFor as storedFor, kept as storedLanguage } from '../lib/language.ts'
 import { hasSignedInHere } from '../lib/page-state.ts'
-import { keepStored } from '../lib/store.ts'
+import { writeStored } from '../lib/store.ts'
 import { useChange } from '../ui/form.tsx'
 
 const settings = '/v1/accounts/me/notification-settings'
 
 /** Stores the choice, and reloads the page if the language changes. Drafts of forms survive the reload. */
 const chooseLanguage = (choice: Language, accountId: string | null): void => {
-  keepStored('language', [choice, ...(accountId === null ? [] : [accountId])].join(' '))
+  writeStored('language', [choice, ...(accountId === null ? [] : [accountId])].join(' '))
   if (choice !== language) location.reload()
 }
 
@@ -27,15 +27,15 @@ export const useOtherLanguage = () => {
 }
 
 /** A choice before sign-in becomes the person's setting. */
-const isChosenBefore = kept !== undefined && keptFor === undefined
+const isChosenBefore = storedLanguage !== undefined && storedFor === undefined
 let isAdopted = false
 
 /** At sign-in, Swahili follows a person to a browser without a choice. English does not: it may be only the default. */
 export const useOwnLanguage = (accountId: string): void => {
-  const { data } = useQuery({ ...notificationSettingsQuery, enabled: hasSignedInHere() && keptFor !== accountId })
+  const { data } = useQuery({ ...notificationSettingsQuery, enabled: hasSignedInHere() && storedFor !== accountId })
   useEffect(() => {
     // Runs once, because the account page changes the same settings later.
-    if (!data || isAdopted || keptFor === accountId) return
+    if (!data || isAdopted || storedFor === accountId) return
     isAdopted = true
     // A failure is not retried: the choice is in the account menu.
     if (isChosenBefore && data.language !== language) void api.PATCH(settings, { body: { language } }).catch(() => undefined)

@@ -29,7 +29,7 @@ export const isServerPath = (path: string): boolean => /^\/(v1|link|docs|openapi
 /** Last page of the step-up window. */
 export const confirmedPath = '/sign-in/confirmed'
 
-const places: Readonly<Record<string, string>> = {
+const pagesByPrefix: Readonly<Record<string, string>> = {
   pay: '/payments/',
   pba: '/payments/batches/',
   apr: '/approvals/',
@@ -40,8 +40,8 @@ const places: Readonly<Record<string, string>> = {
   gra: '/agents/',
 }
 
-export const activityHref = (subject: { id: string } | null): string | null => {
-  const place = subject && places[subject.id.slice(0, 3)]
+export const hrefOfId = (subject: { id: string } | null): string | null => {
+  const place = subject && pagesByPrefix[subject.id.slice(0, 3)]
   return place ? place + subject.id : null
 }
 
@@ -50,4 +50,4 @@ export const requestHref = (path: string): string | null =>
   path
     .split('/')
     .filter((part) => /^[a-z]{3}_[0-9a-z]{26}$/.test(part))
-    .reduce<string | null>((found, id) => activityHref({ id }) ?? found, null)
+    .reduce<string | null>((found, id) => hrefOfId({ id }) ?? found, null)

@@ -1,11 +1,11 @@
 import { useEffect } from 'react'
 import { notifyChoices } from '../lib/choices.ts'
 import { useStore } from '../lib/store.ts'
-import { laterPart } from '../ui/later.tsx'
+import { lazyPart } from '../ui/later.tsx'
 import { useSession } from './session.tsx'
 
 // Loads on demand: few pages need this code.
-const PushAsk = laterPart(async () => (await import('../pages/account/push-devices.tsx')).PushAsk)
+const PushAsk = lazyPart(async () => (await import('../pages/account/push-devices.tsx')).PushPrompt)
 
 const restore = async (account: string): Promise<void> => {
   if (notifyChoices.get().push) await (await import('../lib/push.ts')).restorePush(account)

@@ -36,9 +36,9 @@ export type Session = {
   /** Whether this reader may see the balance. */
   seesBalance: boolean
   /** Whether the team has its own balance: history and statements then belong to the workspace, not the account. */
-  ofTeam: boolean
+  hasOwnBalance: boolean
   /** Whether this account owns the workspace. */
-  owns: boolean
+  isOwningAccount: boolean
   can: (permission: Permission) => boolean
 }
 
@@ -58,32 +58,32 @@ export const SignedIn = ({ children }: { children: ReactNode }) => {
   const [location] = useLocation()
   const client = useQueryClient()
   const here = location + window.location.search
-  const stranger = hasNoSession()
-  const account = useQuery({ ...accountQuery, enabled: !stranger })
-  const view = useQuery({ ...workspaceQuery, enabled: !stranger })
+  const isStranger = hasNoSession()
+  const account = useQuery({ ...accountQuery, enabled: !isStranger })
+  const view = useQuery({ ...workspaceQuery, enabled: !isStranger })
   // The workspace chosen in this tab may be another person's, or may no longer exist.
-  const lost =
+  const isChoiceInvalid =
     chosenWorkspace() !== null &&
     [account.error, view.error].some((error) => hasCode(error, 'not_found') || hasCode(error, 'membership_suspended'))
   useEffect(() => {
-    if (!lost) return
+    if (!isChoiceInvalid) return
     chooseWorkspace(null)
     void client.resetQueries()
-  }, [lost, client])
+  }, [isChoiceInvalid, client])
 
   // A session whose person has left its workspace, or was removed from it, continues in the personal one.
-  const left = hasCode(view.error, 'forbidden')
-  const workspaces = useQuery({ ...workspacesQuery, enabled: left })
+  const isRemoved = hasCode(view.error, 'forbidden')
+  const workspaces = useQuery({ ...workspacesQuery, enabled: isRemoved })
   const switchTo = useSwitchWorkspace()
   const isPersonal = ({ workspace }: Schemas['WorkspaceView']) =>
     workspace.kind === 'personal' && workspace.owning_account_id === account.data?.id
-  const home = left ? workspaces.data?.data.find(isPersonal)?.workspace : undefined
+  const personalWorkspace = isRemoved ? workspaces.data?.data.find(isPersonal)?.workspace : undefined
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs once, when the workspace is known
   useEffect(() => {
-    if (!home) return
-    announce(t('moved_to', { workspace: home.name }), 'info')
-    switchTo(home.id, here)
-  }, [home])
+    if (!personalWorkspace) return
+    announce(t('moved_to', { workspace: personalWorkspace.name }), 'info')
+    switchTo(personalWorkspace.id, here)
+  }, [personalWorkspace])
 
   // Every later request names this workspace, so that a switch in another tab does not change this one.
   const current = view.data?.workspace.id
@@ -91,9 +91,9 @@ export const SignedIn = ({ children }: { children: ReactNode }) => {
     if (current && chosenWorkspace() === null) chooseWorkspace(current)
   }, [current])
 
-  if (stranger || isSignedOut(account.error)) return <Redirect to={signInPath(here, sessionEnded.get())} replace />
+  if (isStranger || isSignedOut(account.error)) return <Redirect to={signInPath(here, sessionEnded.get())} replace />
   if (!account.data || !view.data) {
-    const error = lost ? null : (account.error ?? (left ? workspaces.error : view.error))
+    const error = isChoiceInvalid ? null : (account.error ?? (isRemoved ? workspaces.error : view.error))
     return <ShellFrame>{error && <Failure error={error} onRetry={() => void client.resetQueries()} />}</ShellFrame>
   }
   setPageZone(zoneInEffect(view.data.workspace))
@@ -117,8 +117,8 @@ export const SessionIn = ({ account, view: { workspace, membership }, children }
     currency: workspace.currency,
     balance: workspace.balance,
     seesBalance: workspace.balance !== null,
-    ofTeam: workspace.kind === 'team' && !workspace.balance_shared,
-    owns: workspace.owning_account_id === account.id,
+    hasOwnBalance: workspace.kind === 'team' && !workspace.balance_shared,
+    isOwningAccount: workspace.owning_account_id === account.id,
     can: (permission) => permissions.has(permission),
   }
   return (
@@ -232,7 +232,8 @@ export const useSignOut = (to = '/') =>
         if (!isSignedOut(error)) throw error
       })
       // The service ends the subscription with the session. Visible notifications belong to the browser and are closed here.
-      if (notifyChoices.get().push) await import('../lib/push.ts').then(({ forgetPush }) => forgetPush()).catch(() => undefined)
+      if (notifyChoices.get().push)
+        await import('../lib/push.ts').then(({ unsubscribeHere }) => unsubscribeHere()).catch(() => undefined)
     },
     onSuccess: () => {
       chooseWorkspace(null)

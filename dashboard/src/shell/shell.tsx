@@ -6,7 +6,7 @@ import { isForMe, useInbox } from '../api/use-inbox.ts'
 import { subjectWords } from '../lib/approval-subject.ts'
 import { notifyChoices, usePageKey, useShortcuts } from '../lib/choices.ts'
 import { t } from '../lib/language.ts'
-import { takeArrival } from '../lib/page-state.ts'
+import { takeFocusRequest } from '../lib/page-state.ts'
 import { useStore } from '../lib/store.ts'
 import { waitingCount } from '../lib/title.ts'
 import { shortMoney } from '../lib/words.ts'
@@ -15,19 +15,19 @@ import { Live } from '../live/live.tsx'
 import { EarlyPalette } from '../palette/palette-frame.tsx'
 import { Icon } from '../ui/button.tsx'
 import { Crash } from '../ui/crash.tsx'
-import { laterPart } from '../ui/later.tsx'
+import { lazyPart } from '../ui/later.tsx'
 import { TextNotice } from '../ui/page.tsx'
 import { announce } from '../ui/toast.tsx'
 import { AccountMenu, WorkspaceMenu } from './account-menu.tsx'
 import { BottomBar } from './bottom-bar.tsx'
 import { ConnectionBar } from './connection-bar.tsx'
-import { isCurrent, type NavItem, SecondWay, useNav } from './nav-items.tsx'
+import { BackupSignInLink, isCurrent, type NavItem, useNav } from './nav-items.tsx'
 import { PushOffer } from './push-offer.tsx'
 import { permissionsOf, useOpenIn, useSession } from './session.tsx'
 import { SandboxBadge } from './single-page.tsx'
 
-const Palette = laterPart(async () => (await import('../palette/palette.tsx')).Palette, EarlyPalette)
-const ShortcutHelp = laterPart(async () => (await import('./shortcut-help.tsx')).ShortcutHelp)
+const Palette = lazyPart(async () => (await import('../palette/palette.tsx')).Palette, EarlyPalette)
+const ShortcutHelp = lazyPart(async () => (await import('./shortcut-help.tsx')).ShortcutHelp)
 
 const NavLinks = ({ items, waiting }: { items: readonly NavItem[]; waiting: number }) => {
   const [location] = useLocation()
@@ -58,7 +58,7 @@ const useFocusOnNavigation = (location: string) => {
   const last = useRef('')
   useEffect(() => {
     if (last.current === location) return
-    const arrived = last.current !== '' || takeArrival()
+    const arrived = last.current !== '' || takeFocusRequest()
     last.current = location
     // Keeps the focus in a field that the page has focused.
     if (main.current?.contains(document.activeElement) && document.querySelector(firstField)) return
@@ -110,7 +110,7 @@ export const Shell = ({ children }: { children: ReactNode }) => {
           <NavLinks items={nav.setup} waiting={waiting} />
         </nav>
         <div className="sidebar-foot">
-          <SecondWay />
+          <BackupSignInLink />
           <p className="sidebar-badge">
             <SandboxBadge />
           </p>

@@ -28,7 +28,7 @@ export const SinglePage = ({ title, children, wide = false, aside }: Props) => {
           <div className="card-body">{children}</div>
         </div>
         <div className="row row-end no-print">
-          <Button variant="quiet" size="small" icon="language" {...useOtherLanguage()} />
+          <Button variant="ghost" size="small" icon="language" {...useOtherLanguage()} />
         </div>
       </div>
     </main>

@@ -6,7 +6,7 @@ import { t } from '../lib/language.ts'
 import { shortAddress } from '../lib/words.ts'
 import { ProviderButtons, prepareSignIn } from '../pages/sign-in/provider-buttons.tsx'
 import { answerWithPasskey, hasPasskeys } from '../passkey/passkey.ts'
-import { Icon, WayButton } from '../ui/button.tsx'
+import { Icon, MethodButton } from '../ui/button.tsx'
 import { Dialog } from '../ui/form.tsx'
 import { Failure, Notice, TextNotice } from '../ui/page.tsx'
 import { useWalletFlow, WalletPicker, WrongAccountError } from '../wallet/wallet.tsx'
@@ -30,9 +30,9 @@ const ByPasskey = ({ onProven }: { onProven: () => void }) => {
   if (!proving.data || proving.data.allowCredentials.length === 0) return null
   return (
     <div className="stack-s">
-      <WayButton mark={<Icon name="fingerprint" />} disabled={prove.isPending} onClick={() => prove.mutate()}>
+      <MethodButton mark={<Icon name="fingerprint" />} disabled={prove.isPending} onClick={() => prove.mutate()}>
         {t('confirm_with_passkey')}
-      </WayButton>
+      </MethodButton>
       <Failure error={prove.error} />
     </div>
   )
@@ -68,13 +68,13 @@ export const StepUpDialog = ({ answer }: { answer: (proven: boolean) => void }) 
   }
   return (
     <Dialog title={t('proof')} onClose={() => answer(false)}>
-      <p className="quiet">{t('proof.why')}</p>
+      <p className="muted">{t('proof.why')}</p>
       {wallets.length > 0 && <WalletPicker flow={flow} label="confirm_with" />}
       <ByPasskey onProven={() => answer(true)} />
       <ProviderButtons
         returnTo={confirmedPath}
         label="confirm_with"
-        begin={begin}
+        openTarget={begin}
         offers={(name) => identities.some(({ provider }) => provider === name)}
       />
       {asked === 'in a window' && (

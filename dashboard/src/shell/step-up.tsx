@@ -2,11 +2,11 @@ import { stepUp } from '../api/step-up.ts'
 import { t } from '../lib/language.ts'
 import { useStore } from '../lib/store.ts'
 import { Dialog } from '../ui/form.tsx'
-import { laterPart } from '../ui/later.tsx'
+import { lazyPart } from '../ui/later.tsx'
 import { SkeletonText } from '../ui/page.tsx'
 
 // Loads on demand: most visits need no second confirmation. It can be cancelled while it loads.
-const Asking = laterPart(
+const Asking = lazyPart(
   async () => (await import('./step-up-dialog.tsx')).StepUpDialog,
   ({ answer }) => (
     <Dialog title={t('proof')} onClose={() => answer(false)}>

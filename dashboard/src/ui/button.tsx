@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import { t } from '../lib/language.ts'
 
-export type ButtonVariant = 'primary' | 'secondary' | 'quiet' | 'danger' | 'red'
+export type ButtonVariant = 'primary' | 'secondary' | 'ghost' | 'danger' | 'red'
 
 type Look = { variant?: ButtonVariant; size?: 'small' | 'normal' | 'large'; icon?: IconName; wide?: boolean }
 
@@ -73,13 +73,13 @@ type WayProps = Pick<ButtonProps, 'children' | 'mark' | 'disabled'> & { onClick:
 type FoldProps = { open: boolean; onChange: (open: boolean) => void; words: readonly [folded: string, open: string] }
 
 export const FoldButton = ({ open, onChange, words }: FoldProps) => (
-  <Button size="small" variant="quiet" expanded={open} onClick={() => onChange(!open)}>
+  <Button size="small" variant="ghost" expanded={open} onClick={() => onChange(!open)}>
     {words[open ? 1 : 0]}
   </Button>
 )
 
 /** Button for one of several ways to continue. The marks come first, aligned. */
-export const WayButton = ({ mark, disabled = false, busy = false, onClick, children }: WayProps) => (
+export const MethodButton = ({ mark, disabled = false, busy = false, onClick, children }: WayProps) => (
   <button
     type="button"
     className={cx(classOf({ size: 'large', wide: true }), 'button-way')}
@@ -110,7 +110,7 @@ export const NewLink = ({ href, children }: { href: string; children: ReactNode 
 )
 
 export const IconButton = ({ icon, label, onClick }: { icon: IconName; label: string; onClick: () => void }) => (
-  <button type="button" className="button button-quiet button-icon" aria-label={label} title={label} onClick={onClick}>
+  <button type="button" className="button button-ghost button-icon" aria-label={label} title={label} onClick={onClick}>
     <Icon name={icon} />
   </button>
 )

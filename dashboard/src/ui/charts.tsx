@@ -94,7 +94,7 @@ export const DayChart = ({ days, currency, names }: Props) => {
         </p>
       )}
       <details>
-        <summary className="small quiet">{t('chart.table')}</summary>
+        <summary className="small muted">{t('chart.table')}</summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the table scrolls, so the keyboard has to reach it */}
         <section className="chart-table" tabIndex={0} aria-label={t('chart.by_day')}>
           <Table headings={[t('day'), { figures: names.up }, names.mark !== undefined && { figures: names.mark }]}>

@@ -23,7 +23,7 @@ export class Crash extends Component<Props, State> {
     const content = (
       <div className="single-inner stack" role="alert">
         <h1>{t('crash')}</h1>
-        <p className="quiet">{t('crash.note')}</p>
+        <p className="muted">{t('crash.note')}</p>
         {/* Loads a new document, because the router may be broken. */}
         <div className="row">
           <button type="button" className="button button-primary" onClick={() => location.reload()}>
@@ -34,8 +34,8 @@ export class Crash extends Component<Props, State> {
           </a>
         </div>
         <details>
-          <summary className="quiet small">{t('for_support')}</summary>
-          <p className="small quiet mono">{error.message}</p>
+          <summary className="muted small">{t('for_support')}</summary>
+          <p className="small muted mono">{error.message}</p>
         </details>
       </div>
     )

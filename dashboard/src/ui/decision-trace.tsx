@@ -36,7 +36,7 @@ const Entry = ({ entry, currency, at }: { entry: TraceEntry; currency: string; a
   <li className={`trace-entry tone-${tones[entry.outcome]}`}>
     <Icon name={icons[entry.outcome]} />
     <div>
-      <p className="quiet">
+      <p className="muted">
         <span className="visually-hidden">{t(`trace.${entry.outcome}`)}. </span>
         {traceWords(entry, currency, at)}{' '}
         {entry.decisive && <Badge tone={entry.outcome === 'deny' ? 'bad' : 'warn'}>{t('trace.deciding')}</Badge>}

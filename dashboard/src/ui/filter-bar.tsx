@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
-import { reach, toApiError } from '../api/error.ts'
+import { fetchOrUnreachable, toApiError } from '../api/error.ts'
 import { chosenWorkspace } from '../api/queries.ts'
 import type { useFilters } from '../lib/drafts.ts'
 import { t } from '../lib/language.ts'
@@ -26,7 +26,7 @@ export const DayFilters = ({ filters: { field } }: { filters: Pick<Filters, 'fie
 
 export const ClearFilters = ({ filters }: { filters: Pick<Filters, 'any' | 'clear'> }) =>
   filters.any && (
-    <Button variant="quiet" onClick={filters.clear}>
+    <Button variant="ghost" onClick={filters.clear}>
       {t('clear_filters')}
     </Button>
   )
@@ -84,7 +84,7 @@ type CsvProps = { path: string; query: Readonly<Record<string, unknown>>; name: 
 export const download = async (path: string, query: CsvProps['query'], type = 'text/csv'): Promise<Blob> => {
   const params = new URLSearchParams(Object.entries(query).flatMap(([key, value]) => (value ? [[key, String(value)]] : [])))
   const headers = { accept: type, ...(chosenWorkspace() && { 'Workspace-Id': chosenWorkspace() ?? '' }) }
-  const response = await reach(`${path}?${params}`, { headers })
+  const response = await fetchOrUnreachable(`${path}?${params}`, { headers })
   if (!response.ok)
     throw toApiError(response.status, await response.json().catch(() => null), response.headers.get('x-request-id'))
   return response.blob()

@@ -71,11 +71,11 @@ export const FormCard = ({ title, action, mutation, ready = true, large = false,
 /** The change that a form sends: a function that sends it, its progress and its error. */
 export type FormMutation = { isPending: boolean; error: unknown; mutate: () => void }
 
-type Settings<Result, Input> = {
+type ChangeOptions<Result, Input> = {
   announcement?: string | ((result: Result) => string)
   /** Queries to reload, by the first part of their keys. Reloaded even after a failure, which may leave a partial change. */
-  outdates?: readonly string[] | undefined
-  keeps?: ((result: Result) => { queryKey: QueryKey }) | undefined
+  invalidates?: readonly string[] | undefined
+  cachesAs?: ((result: Result) => { queryKey: QueryKey }) | undefined
   onDone?: (result: Result, input: Input) => void
   /** Whether to announce a failure, because the page has no place for it. */
   announcesFailure?: boolean
@@ -84,7 +84,7 @@ type Settings<Result, Input> = {
 /** A change that the service makes. `keyed` adds an idempotency key to a body, the same key for the same body. */
 export const useChange = <Result, Input = void>(
   change: (keyed: Keyed, input: Input) => Promise<Result>,
-  { announcement, outdates = [], keeps, onDone, announcesFailure = false }: Settings<Result, Input> = {},
+  { announcement, invalidates = [], cachesAs, onDone, announcesFailure = false }: ChangeOptions<Result, Input> = {},
 ) => {
   const client = useQueryClient()
   const keyed = useIdempotencyKey()
@@ -92,14 +92,14 @@ export const useChange = <Result, Input = void>(
     mutationFn: (input: Input) => change(keyed, input),
     onSuccess: (result, input) => {
       if (announcement !== undefined) announce(typeof announcement === 'string' ? announcement : announcement(result))
-      if (keeps) client.setQueryData(keeps(result).queryKey, result)
+      if (cachesAs) client.setQueryData(cachesAs(result).queryKey, result)
       onDone?.(result, input)
     },
     onError: (error) => {
       if (announcesFailure) announce(`${messageOf(error)} ${adviceFor(error)}`, 'bad')
     },
     onSettled: () => {
-      for (const name of outdates) void client.invalidateQueries({ queryKey: [name] })
+      for (const name of invalidates) void client.invalidateQueries({ queryKey: [name] })
     },
   })
 }
@@ -126,7 +126,7 @@ type ModalProps = Pick<ComponentProps<'dialog'>, 'className' | 'aria-label' | 'a
   stays?: boolean
 }
 
-/** The browser's own dialog: it keeps and restores the focus, and closes on Escape. Open while rendered. */
+/** The browser's own dialog: it cachesAs and restores the focus, and closes on Escape. Open while rendered. */
 export const Modal = ({ onClose, first, stays = false, className, ...dialog }: ModalProps) => {
   const element = useRef<HTMLDialogElement>(null)
   // Before the browser handles the next key: where one dialog replaces another, the focus is never on the page behind.
@@ -269,7 +269,7 @@ type ConfirmProps<Result> = {
   announcement: (result: Result) => string
   onChanged?: (result: Result) => void
   onClose: () => void
-} & Pick<Settings<Result, void>, 'outdates' | 'keeps'>
+} & Pick<ChangeOptions<Result, void>, 'invalidates' | 'cachesAs'>
 
 /** Dialog that explains a change, makes it after confirmation, announces it and closes. */
 export const Confirm = <Result,>({
@@ -277,16 +277,16 @@ export const Confirm = <Result,>({
   harmless = false,
   change,
   announcement,
-  outdates,
-  keeps,
+  invalidates,
+  cachesAs,
   onChanged,
   onClose,
   ...dialog
 }: ConfirmProps<Result>) => {
   const mutation = useChange<Result>(change, {
     announcement,
-    outdates,
-    keeps,
+    invalidates,
+    cachesAs,
     onDone: (result) => {
       onClose()
       onChanged?.(result)
@@ -294,7 +294,7 @@ export const Confirm = <Result,>({
   })
   return (
     <FormDialog {...dialog} mutation={mutation} destructive={!harmless} onClose={onClose}>
-      <div className="quiet stack-s">{children}</div>
+      <div className="muted stack-s">{children}</div>
     </FormDialog>
   )
 }

@@ -1,6 +1,6 @@
 import { type ComponentType, useEffect, useState } from 'react'
 import { t } from '../lib/language.ts'
-import { keepStored, readStored } from '../lib/store.ts'
+import { readStored, writeStored } from '../lib/store.ts'
 import { Button } from './button.tsx'
 import { EmptyCard, SkeletonCard } from './page.tsx'
 
@@ -18,7 +18,7 @@ const mark = 'reloaded'
 /** Reloads the document, which names the current files. Only once: after a second failure, the file is at fault. */
 const reloadOnce = (): void => {
   if (readStored(mark, 'session') !== null) return
-  keepStored(mark, 'yes', 'session')
+  writeStored(mark, 'yes', 'session')
   if (readStored(mark, 'session') !== null) location.reload()
 }
 
@@ -78,14 +78,14 @@ const NotLoaded = ({ onRetry }: { onRetry: () => void }) => (
 )
 
 /** Loads a page's code when the page is opened, to keep the common script small. */
-export const laterPage = <Props extends object>(load: Load<Props>) => {
+export const lazyPage = <Props extends object>(load: Load<Props>) => {
   let Page: ComponentType<Props> | undefined
   return (props: Props) => {
     const { hasFailed, retry } = useLoaded(
       Page !== undefined,
       async () => {
         Page = await load()
-        keepStored(mark, null, 'session')
+        writeStored(mark, null, 'session')
       },
       reloadOnce,
     )
@@ -95,7 +95,7 @@ export const laterPage = <Props extends object>(load: Load<Props>) => {
 }
 
 /** A rarely needed part of a page. Until it has loaded, `Waiting` takes its place, and the page works without it. */
-export const laterPart = <Props extends object>(load: Load<Props>, Waiting: ComponentType<Props> = () => null) => {
+export const lazyPart = <Props extends object>(load: Load<Props>, Waiting: ComponentType<Props> = () => null) => {
   let Part: ComponentType<Props> | undefined
   return (props: Props) => {
     useLoaded(

@@ -65,7 +65,7 @@ export const Loading = ({ query, rows = 3 }: LoadingProps) =>
 export const More = ({ query }: { query: UseInfiniteQueryResult<unknown> }) =>
   query.hasNextPage && (
     <div className="row row-end card-footer no-print">
-      <Button variant="quiet" busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+      <Button variant="ghost" busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
         {t('show_more')}
       </Button>
     </div>
@@ -106,7 +106,7 @@ export const Current = <Row extends { id: string; status: string }>({ none, ...r
   return (
     <>
       <Rows {...rows} items={showsAll ? items : current} />
-      {current.length === 0 && !showsAll && <p className="card-body quiet">{none}</p>}
+      {current.length === 0 && !showsAll && <p className="card-body muted">{none}</p>}
       {ended > 0 && (
         <div className="row row-end card-footer">
           <FoldButton open={showsAll} onChange={setShowsAll} words={[t('ended_fold', { count: ended }), t('ended_unfold')]} />
@@ -157,7 +157,7 @@ export const List = <Item extends { id: string }>({
 
 /** Shown above outdated rows after a failed refresh, with their time. */
 export const StaleNotice = ({ at }: { at: number }) => (
-  <p className="quiet">{rich('old_list', { at: <Time at={new Date(at).toISOString()} /> })}</p>
+  <p className="muted">{rich('old_list', { at: <Time at={new Date(at).toISOString()} /> })}</p>
 )
 
 /** Heading of a column: `{ figures }` aligns right; `{ hidden }` is for screen readers only. */
@@ -258,7 +258,7 @@ export const Steps = ({ steps, label }: { steps: readonly Step[]; label: string 
             <span>{title}</span>
             {side && <span className="faint small">{side}</span>}
           </div>
-          {note && <p className="quiet small">{note}</p>}
+          {note && <p className="muted small">{note}</p>}
           {below && <p className="faint small">{below}</p>}
         </div>
       </li>

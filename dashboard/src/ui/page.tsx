@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { ApiError, adviceFor, DeviceError, detailOf, hasCode, messageOf, pageFor } from '../api/error.ts'
-import { plainWords } from '../lib/field-words.ts'
+import { readableMessage } from '../lib/field-words.ts'
 import { t } from '../lib/language.ts'
 import { fullTime, remainingText, shortTime, useNow } from '../lib/time.ts'
 import { useTitle } from '../lib/title.ts'
@@ -103,7 +103,7 @@ export const Notice = ({ tone = 'plain', title, children, live = false }: Notice
 
 export const TextNotice = ({ children, ...notice }: NoticeProps) => (
   <Notice {...notice}>
-    <p className="quiet">{children}</p>
+    <p className="muted">{children}</p>
   </Notice>
 )
 
@@ -175,19 +175,19 @@ export const Failure = ({ error, onRetry }: { error: unknown; onRetry?: () => vo
   const page = pageFor(error)
   const detail = detailOf(error)
   return (
-    <Notice tone="bad" title={plainWords(messageOf(error))} live>
+    <Notice tone="bad" title={readableMessage(messageOf(error))} live>
       {detail && (
-        <p className="quiet" lang="en">
-          {plainWords(detail)}
+        <p className="muted" lang="en">
+          {readableMessage(detail)}
         </p>
       )}
       {!(error instanceof DeviceError) && (
-        <p className="quiet">
+        <p className="muted">
           {adviceFor(error)} {page && <Link href={page.path}>{page.label}</Link>}
         </p>
       )}
       {requestId && (
-        <p className="small quiet">
+        <p className="small muted">
           <CopyText value={requestId} text={t('copy_request_id')} label={t('request_id')} />
         </p>
       )}
@@ -217,7 +217,7 @@ export const fieldError = (error: unknown, path: string): string | undefined =>
   )
 
 /** "must not be more than daily_limit_minor" → "Must not be more than the daily limit". */
-const sentenceOf = (message: string | undefined): string | undefined => message && plainWords(message)
+const sentenceOf = (message: string | undefined): string | undefined => message && readableMessage(message)
 
 type AmountProps = {
   minor: string

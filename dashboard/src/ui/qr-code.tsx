@@ -1,7 +1,7 @@
-import { laterPart } from './later.tsx'
+import { lazyPart } from './later.tsx'
 
 // Few visits need a QR code, so its code loads on demand.
-export const QrCode = laterPart(
+export const QrCode = lazyPart(
   async () => (await import('./qr-image.tsx')).QrImage,
   () => <span className="qr-code" aria-hidden="true" />,
 )

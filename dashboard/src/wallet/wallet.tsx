@@ -4,7 +4,7 @@ import { toHex } from '../lib/hex.ts'
 import { type Key, t } from '../lib/language.ts'
 import { createStore, useStore } from '../lib/store.ts'
 import { shortAddress } from '../lib/words.ts'
-import { Button, CopyButton, Icon, WayButton } from '../ui/button.tsx'
+import { Button, CopyButton, Icon, MethodButton } from '../ui/button.tsx'
 import { Failure, Notice } from '../ui/page.tsx'
 import { QrCode } from '../ui/qr-code.tsx'
 
@@ -159,7 +159,7 @@ export const NoWallet = () => {
       <div className="stack-s">
         {handheld ? (
           <>
-            <p className="quiet">{t('wallet.open_in_app')}</p>
+            <p className="muted">{t('wallet.open_in_app')}</p>
             <ul className="stack-xs">
               {walletLinks(location.href).map(({ name, href }) => (
                 <li key={name}>
@@ -172,9 +172,9 @@ export const NoWallet = () => {
           </>
         ) : (
           <details>
-            <summary className="quiet">{t('wallet.use_phone')}</summary>
+            <summary className="muted">{t('wallet.use_phone')}</summary>
             <div className="stack-s">
-              <p className="quiet small">{t('wallet.scan')}</p>
+              <p className="muted small">{t('wallet.scan')}</p>
               <QrCode text={location.href} label={t('wallet.qr')} />
             </div>
           </details>
@@ -197,7 +197,7 @@ const WrongAccount = ({ flow }: { flow: WalletFlow }) => {
     (flow.error instanceof ApiError && flow.error.details.reason === 'identity')
   if (!wrong || !flow.wallet || !flow.address) return null
   return (
-    <p className="small quiet">
+    <p className="small muted">
       {t('wallet.uses', { address: shortAddress(flow.address) })}{' '}
       <Button size="small" onClick={flow.changeAccount}>
         {t('wallet.another', { name: flow.wallet.name })}
@@ -221,7 +221,7 @@ export const WalletPicker = ({ flow, label, action, fallback = <NoWallet /> }: P
       {wallets.map((wallet) => {
         const active = busy && flow.wallet?.id === wallet.id
         return (
-          <WayButton
+          <MethodButton
             key={wallet.id}
             mark={wallet.icon ? <img src={wallet.icon} alt="" /> : <Icon name="wallet" />}
             disabled={busy}
@@ -229,7 +229,7 @@ export const WalletPicker = ({ flow, label, action, fallback = <NoWallet /> }: P
             onClick={() => flow.start(wallet)}
           >
             {active ? waiting(flow.step, wallet) : t(label, { name: wallet.name })}
-          </WayButton>
+          </MethodButton>
         )
       })}
       <p className="visually-hidden" role="status">

@@ -71,7 +71,7 @@ const Profile = () => {
   const [name, setName] = useState(account.display_name ?? '')
   const save = useChange(() => api.PATCH('/v1/accounts/me', { body: { display_name: name.trim() || null } }), {
     announcement: tAccount('name_saved'),
-    outdates: ['account'],
+    invalidates: ['account'],
   })
   const changed = name.trim() !== (account.display_name ?? '')
   const disabled = Object.entries(account.capabilities).filter(([, state]) => state === 'disabled')
@@ -136,7 +136,7 @@ const PasskeyRow = ({ passkey }: { passkey: Schemas['Passkey'] }) => (
       action={tAccount('remove')}
       change={() => api.DELETE('/v1/accounts/me/passkeys/{id}', { path: { id: passkey.id } })}
       announcement={() => tAccount('passkey.removed')}
-      outdates={['passkeys', 'approval', 'approvals', 'inbox']}
+      invalidates={['passkeys', 'approval', 'approvals', 'inbox']}
     >
       <p>{tAccount('passkey.remove_note')}</p>
     </ConfirmButton>
@@ -150,7 +150,7 @@ const AddDialog = ({ onClose }: { onClose: () => void }) => {
       const credential = await createPasskey(await api.POST('/v1/accounts/me/passkeys/options'))
       return api.POST('/v1/accounts/me/passkeys', keyed({ name: name.trim(), credential }))
     },
-    { announcement: tAccount('passkey.added'), outdates: ['passkeys'], onDone: onClose },
+    { announcement: tAccount('passkey.added'), invalidates: ['passkeys'], onDone: onClose },
   )
   return (
     <FormDialog
@@ -160,7 +160,7 @@ const AddDialog = ({ onClose }: { onClose: () => void }) => {
       ready={name.trim() !== ''}
       onClose={onClose}
     >
-      <p className="quiet">{tAccount('passkey.how')}</p>
+      <p className="muted">{tAccount('passkey.how')}</p>
       <TextField label={tAccount('name')} value={name} onChange={setName} maxLength={120} hint={tAccount('passkey.name_hint')} />
     </FormDialog>
   )
@@ -179,7 +179,7 @@ const Passkeys = () => (
           {t('add_passkey')}
         </DialogButton>
       ) : (
-        <p className="quiet small">{tAccount('passkeys.cannot')}</p>
+        <p className="muted small">{tAccount('passkeys.cannot')}</p>
       )
     }
     empty={

@@ -32,7 +32,7 @@ export const outdatedByEnd = [
 export const endQuery = (everything: boolean) => (everything ? { end: 'everything' as const } : {})
 
 /** Asked first, because once a sign-in method is unlinked, the service can no longer end everything that began with it. */
-export const WasItStolen = ({ stolen, onChange }: { stolen: boolean; onChange: (stolen: boolean) => void }) => (
+export const CompromiseField = ({ stolen, onChange }: { stolen: boolean; onChange: (stolen: boolean) => void }) => (
   <ChoiceField
     label={tAccount('stolen')}
     value={stolen ? 'yes' : 'no'}
@@ -49,14 +49,14 @@ export const WasItStolen = ({ stolen, onChange }: { stolen: boolean; onChange: (
 )
 
 type Loosened = Schemas['LoosenedPolicy']
-type Thing = {
+type StartedItem = {
   id: string
   icon: IconName
   name: string
   note: string
   at: string
   /** Label of the outcome. Undefined: ended. Null: the person has to decide. */
-  done?: string | null
+  outcome?: string | null
   /** Loosened policy that the person can restore. */
   undo?: Loosened
 }
@@ -64,66 +64,70 @@ type Thing = {
 const memberName = ({ display_name: name, email, wallet_address: wallet, id }: Schemas['Member']): string =>
   name ?? email ?? (wallet === null ? id : shortAddress(wallet))
 
-const each = <Row extends { id: string }>(
+const itemsOf = <Row extends { id: string }>(
   icon: IconName,
   rows: readonly Row[],
-  of: (row: Row) => Omit<Thing, 'id' | 'icon'>,
-): Thing[] => rows.map((row) => ({ id: `${icon} ${row.id}`, icon, ...of(row) }))
+  of: (row: Row) => Omit<StartedItem, 'id' | 'icon'>,
+): StartedItem[] => rows.map((row) => ({ id: `${icon} ${row.id}`, icon, ...of(row) }))
 
 /** Entries for everything that began. An accepted invitation is shown as its member. */
-const thingsOf = (began: NonNullable<BeganHere>): Thing[] => {
+const startedItems = (began: NonNullable<BeganHere>): StartedItem[] => {
   const keys = new Set(began.api_keys.map(({ grant }) => grant.id))
   const agents = began.grants.filter(({ id }) => !keys.has(id))
   const isOAuth = ({ kind }: (typeof agents)[number]) => kind === 'oauth'
   const open = began.invitations.filter(({ status }) => status !== 'accepted')
   return [
-    ...each('account', began.identities, (one) => ({
+    ...itemsOf('account', began.identities, (one) => ({
       name: identityName(one),
       note: tAccount('thing.method'),
       at: one.created_at,
     })),
-    ...each('fingerprint', began.passkeys, ({ name, created_at: at }) => ({ name, note: tAccount('thing.passkey'), at })),
-    ...each('key', began.api_keys, ({ name, created_at: at }) => ({ name, note: tAccount('thing.key'), at })),
-    ...each('robot', agents.filter(isOAuth), ({ label: name, created_at: at }) => ({ name, note: tAccount('thing.agent'), at })),
-    ...each(
+    ...itemsOf('fingerprint', began.passkeys, ({ name, created_at: at }) => ({ name, note: tAccount('thing.passkey'), at })),
+    ...itemsOf('key', began.api_keys, ({ name, created_at: at }) => ({ name, note: tAccount('thing.key'), at })),
+    ...itemsOf('robot', agents.filter(isOAuth), ({ label: name, created_at: at }) => ({
+      name,
+      note: tAccount('thing.agent'),
+      at,
+    })),
+    ...itemsOf(
       'key',
       agents.filter((one) => !isOAuth(one)),
       ({ label: name, created_at: at }) => ({ name, note: tAccount('thing.key'), at }),
     ),
-    ...each('people', open, ({ role, email, wallet_address: wallet, created_at: at }) => ({
+    ...itemsOf('people', open, ({ role, email, wallet_address: wallet, created_at: at }) => ({
       name: email ?? (wallet === null ? tAccount('by_link') : shortAddress(wallet)),
       note: tAccount('thing.invitation', { role: statusText(role).toLowerCase() }),
       at,
     })),
-    ...each('people', began.members, (one) => ({
+    ...itemsOf('people', began.members, (one) => ({
       name: memberName(one),
       note: tAccount('thing.member', { role: statusText(one.role).toLowerCase() }),
       at: one.created_at,
-      done: one.status === 'suspended' ? t('status.suspended') : null,
+      outcome: one.status === 'suspended' ? t('status.suspended') : null,
     })),
-    ...each('account', began.roles, (one) => ({
+    ...itemsOf('account', began.roles, (one) => ({
       name: memberName(one),
       note: tAccount('thing.raised', { role: statusText(one.role_before).toLowerCase() }),
       at: one.raised_at,
-      done: one.role === one.role_before && one.status === one.status_before ? tAccount('lowered') : null,
+      outcome: one.role === one.role_before && one.status === one.status_before ? tAccount('lowered') : null,
     })),
-    ...each('workspace', began.workspaces, ({ name, status, created_at: at }) => ({
+    ...itemsOf('workspace', began.workspaces, ({ name, status, created_at: at }) => ({
       name,
       note: tAccount('thing.workspace'),
       at,
-      done: status === 'active' ? null : t('status.frozen'),
+      outcome: status === 'active' ? null : t('status.frozen'),
     })),
-    ...each('key', began.widened, ({ label: name, frozen, created_at: at }) => ({
+    ...itemsOf('key', began.widened, ({ label: name, frozen, created_at: at }) => ({
       name,
       note: tAccount('thing.limits'),
       at,
-      done: frozen ? t('status.frozen') : null,
+      outcome: frozen ? t('status.frozen') : null,
     })),
-    ...each('policy', began.loosened, (one) => ({
+    ...itemsOf('policy', began.loosened, (one) => ({
       name: one.name,
       note: tAccount('thing.policy'),
       at: one.loosened_at,
-      done: null,
+      outcome: null,
       undo: one,
     })),
   ]
@@ -144,7 +148,7 @@ const sendUndo = ({ id, workspace_id: workspace, undo: { method, body } }: Loose
 const UndoButton = ({ policy }: { policy: Loosened }) => {
   const undoing = useChange<unknown>((keyed) => sendUndo(policy, keyed), {
     announcement: tAccount('undone.what', { name: policy.name }),
-    outdates: ['policies'],
+    invalidates: ['policies'],
     announcesFailure: true,
   })
   return (
@@ -154,16 +158,20 @@ const UndoButton = ({ policy }: { policy: Loosened }) => {
   )
 }
 
-const Things = ({ things, ended }: { things: readonly Thing[]; ended: boolean }) => (
-  <Rows items={things}>
-    {({ icon, name, note, at, done, undo }) => (
+const StartedItems = ({ items, ended }: { items: readonly StartedItem[]; ended: boolean }) => (
+  <Rows items={items}>
+    {({ icon, name, note, at, outcome, undo }) => (
       <Item
         icon={icon}
         title={
           <>
             <span>{name}</span>
             {ended &&
-              (done === null ? <Badge tone="warn">{tAccount('left_to_you')}</Badge> : <Badge>{done ?? tAccount('ended')}</Badge>)}
+              (outcome === null ? (
+                <Badge tone="warn">{tAccount('left_to_you')}</Badge>
+              ) : (
+                <Badge>{outcome ?? tAccount('ended')}</Badge>
+              ))}
           </>
         }
         note={<Time at={at} before={`${note} `} />}
@@ -188,17 +196,17 @@ const Footnotes = ({ began }: { began: NonNullable<BeganHere> }) => (
 /** `endAll`: ends everything that began. Absent if the sign-in method is gone and cannot be ended again. */
 type Ended = { began: BeganHere; everything: boolean; endAll?: () => Promise<BeganHere> }
 
-const Began = ({ ended, onEnded, onClose }: { ended: Ended; onEnded: (ended: Ended) => void; onClose: () => void }) => {
+const StartedDialog = ({ ended, onEnded, onClose }: { ended: Ended; onEnded: (ended: Ended) => void; onClose: () => void }) => {
   const { began, everything, endAll } = ended
   if (!began) return null
-  const things = thingsOf(began)
+  const items = startedItems(began)
   const list = (
     <>
-      <Things things={things} ended={everything} />
+      <StartedItems items={items} ended={everything} />
       <Footnotes began={began} />
     </>
   )
-  if (!everything && endAll && things.some(({ undo }) => !undo))
+  if (!everything && endAll && items.some(({ undo }) => !undo))
     return (
       <Confirm
         title={tAccount('stolen')}
@@ -206,7 +214,7 @@ const Began = ({ ended, onEnded, onClose }: { ended: Ended; onEnded: (ended: End
         keep={tAccount('keep')}
         change={endAll}
         announcement={() => tAccount('all_ended')}
-        outdates={outdatedByEnd}
+        invalidates={outdatedByEnd}
         onChanged={(now) => onEnded({ began: now, everything: true })}
         onClose={onClose}
       >
@@ -220,7 +228,7 @@ const Began = ({ ended, onEnded, onClose }: { ended: Ended; onEnded: (ended: End
       onClose={onClose}
       footer={<Button onClick={onClose}>{t('close')}</Button>}
     >
-      <div className="quiet stack-s">
+      <div className="muted stack-s">
         <p>{everything ? tAccount('began.ended_note') : tAccount('began.stays_note')}</p>
         {list}
       </div>
@@ -229,8 +237,8 @@ const Began = ({ ended, onEnded, onClose }: { ended: Ended; onEnded: (ended: End
 }
 
 /** Dialog after ending a session or a sign-in method, shown only if something began with it. */
-export const useBegan = (): { show: (ended: Ended) => void; dialog: ReactNode } => {
+export const useStartedDialog = (): { show: (ended: Ended) => void; dialog: ReactNode } => {
   const [ended, setEnded] = useState<Ended | null>(null)
-  const show = (one: Ended) => setEnded(one.began && thingsOf(one.began).length > 0 ? one : null)
-  return { show, dialog: ended && <Began ended={ended} onEnded={show} onClose={() => setEnded(null)} /> }
+  const show = (one: Ended) => setEnded(one.began && startedItems(one.began).length > 0 ? one : null)
+  return { show, dialog: ended && <StartedDialog ended={ended} onEnded={show} onClose={() => setEnded(null)} /> }
 }

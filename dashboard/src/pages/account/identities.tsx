@@ -14,7 +14,7 @@ import { identityName, ProviderMark, providerNames } from '../../ui/provider-mar
 import { announce } from '../../ui/toast.tsx'
 import { useWalletFlow, WalletPicker } from '../../wallet/wallet.tsx'
 import { prepareSignIn } from '../sign-in/provider-buttons.tsx'
-import { type BeganHere, endQuery, outdatedByEnd, useBegan, WasItStolen } from './began-here.tsx'
+import { type BeganHere, CompromiseField, endQuery, outdatedByEnd, useStartedDialog } from './began-here.tsx'
 import { richAccount, tAccount } from './texts.ts'
 
 /** Links a provider through the public API, which answers with the provider's URL. */
@@ -36,21 +36,21 @@ const LinkProvider = ({ provider }: { provider: 'google' | 'github' }) => {
 
 type Identity = Schemas['Identity']
 
-const Who = ({ identity }: { identity: Identity }) => {
+const IdentityLabel = ({ identity }: { identity: Identity }) => {
   if (identity.provider === 'wallet')
     return <CopyText value={identity.subject} text={shortAddress(identity.subject)} label={tAccount('wallet_address')} />
   return <span>{identity.email ? identity.email : maskSubject(identity.subject)}</span>
 }
 
-type CardProps = { identity: Identity; last: boolean; onUnlinked: UnlinkProps['onUnlinked'] }
+type CardProps = { identity: Identity; isOnly: boolean; onUnlinked: UnlinkProps['onUnlinked'] }
 
-const IdentityCard = ({ identity, last, onUnlinked }: CardProps) => (
+const IdentityCard = ({ identity, isOnly, onUnlinked }: CardProps) => (
   <Item
     mark={<ProviderMark provider={identity.provider} />}
     title={
       <>
         {providerNames[identity.provider]}
-        <Who identity={identity} />
+        <IdentityLabel identity={identity} />
       </>
     }
     note={richAccount('linked_at', {
@@ -62,9 +62,9 @@ const IdentityCard = ({ identity, last, onUnlinked }: CardProps) => (
     <DialogButton
       size="small"
       variant="danger"
-      disabled={last}
+      disabled={isOnly}
       label={tAccount('unlink.what', { identityName: identityName(identity) })}
-      {...(last && { describedBy: 'last-identity' })}
+      {...(isOnly && { describedBy: 'last-identity' })}
       dialog={(close) => <Unlink identity={identity} onUnlinked={onUnlinked} onClose={close} />}
     >
       {tAccount('unlink')}
@@ -74,14 +74,14 @@ const IdentityCard = ({ identity, last, onUnlinked }: CardProps) => (
 
 export const Identities = () => {
   const { account } = useSession()
-  const began = useBegan()
-  const last = account.identities.length === 1
+  const began = useStartedDialog()
+  const isOnly = account.identities.length === 1
   return (
     <Card title={tAccount('methods')} note={tAccount('methods.note')} flush>
       <Rows items={account.identities}>
-        {(identity) => <IdentityCard identity={identity} last={last} onUnlinked={began.show} />}
+        {(identity) => <IdentityCard identity={identity} isOnly={isOnly} onUnlinked={began.show} />}
       </Rows>
-      {last && (
+      {isOnly && (
         <div className="card-body" id="last-identity">
           <TextNotice tone="warn" title={t('nav.second_way')}>
             {tAccount('methods.only')}
@@ -114,7 +114,7 @@ const LinkDialog = ({ onClose }: { onClose: () => void }) => {
   })
   return (
     <Dialog title={tAccount('link_a_wallet')} onClose={onClose}>
-      <p className="quiet">{tAccount('link_wallet.note')}</p>
+      <p className="muted">{tAccount('link_wallet.note')}</p>
       <WalletPicker
         flow={flow}
         label="link_with"
@@ -130,16 +130,16 @@ const LinkDialog = ({ onClose }: { onClose: () => void }) => {
   )
 }
 
-type Relying = { mandates: number; decisions: number; isPending: boolean; error: unknown }
+type DependentSignatures = { mandates: number; decisions: number; isPending: boolean; error: unknown }
 
 /** Counts the signatures that end with a wallet, in all workspaces: active mandates, and approvals of unsent payments. */
-const useRelying = ({ provider, subject }: Schemas['Identity']): Relying => {
+const useDependentSignatures = ({ provider, subject }: Schemas['Identity']): DependentSignatures => {
   const isWallet = provider === 'wallet'
   const { data: workspaces, error } = useQuery({ ...workspacesQuery, enabled: isWallet })
   const isSigner = (signer: string | null) => signer?.toLowerCase() === subject.toLowerCase()
   const read = workspaces?.data.map(({ workspace }) => workspace.id) ?? []
   return useQueries({
-    queries: isWallet ? read.map((id) => signedInQuery(id)) : [],
+    queries: isWallet ? read.map((id) => countedSignaturesQuery(id)) : [],
     combine: (results) => {
       const all = results.flatMap(({ data }) => (data ? [data] : []))
       return {
@@ -157,7 +157,7 @@ const useRelying = ({ provider, subject }: Schemas['Identity']): Relying => {
 }
 
 /** Signatures that still count in a workspace: active mandates, and approvals of unsent payments. */
-const signedInQuery = (workspaceId: string) => ({
+const countedSignaturesQuery = (workspaceId: string) => ({
   queryKey: ['signed', workspaceId],
   queryFn: async () => {
     const within = inWorkspace(workspaceId)
@@ -193,14 +193,14 @@ type UnlinkProps = {
 
 const Unlink = ({ identity, onUnlinked, onClose }: UnlinkProps) => {
   const [stolen, setStolen] = useState(false)
-  const { mandates, decisions, isPending, error } = useRelying(identity)
+  const { mandates, decisions, isPending, error } = useDependentSignatures(identity)
   return (
     <Confirm
       title={tAccount('unlink.title', { identityName: identityName(identity) })}
       action={stolen ? tAccount('unlink.all') : tAccount('unlink')}
       change={() => api.DELETE('/v1/accounts/me/identities/{id}', { path: { id: identity.id }, query: endQuery(stolen) })}
       announcement={() => tAccount('unlinked', { value: providerNames[identity.provider] })}
-      outdates={outdatedByEnd}
+      invalidates={outdatedByEnd}
       onChanged={({ began_here: began }) => onUnlinked({ began, everything: stolen })}
       onClose={onClose}
     >
@@ -224,7 +224,7 @@ const Unlink = ({ identity, onUnlinked, onClose }: UnlinkProps) => {
           })}
         </p>
       )}
-      <WasItStolen stolen={stolen} onChange={setStolen} />
+      <CompromiseField stolen={stolen} onChange={setStolen} />
     </Confirm>
   )
 }

@@ -14,7 +14,7 @@ export const MailSettings = () => {
   const { data, error } = useQuery(notificationSettingsQuery)
   const save = useChange((_, body: Body<typeof path, 'patch'>) => api.PATCH(path, { body }), {
     announcement: tAccount('saved'),
-    keeps: () => notificationSettingsQuery,
+    cachesAs: () => notificationSettingsQuery,
   })
   if (!data) return <Card title={t('notifications')}>{error ? <Failure error={error} /> : <SkeletonRows rows={3} />}</Card>
   const { addresses, delivery } = data
@@ -74,7 +74,7 @@ export const MailSettings = () => {
         options={languageOptions}
         hint={tAccount('language.hint')}
       />
-      <p className="quiet small">{tAccount('mails.always')}</p>
+      <p className="muted small">{tAccount('mails.always')}</p>
       <Failure error={save.error} />
     </Card>
   )

@@ -13,17 +13,17 @@ import { Item, Rows } from '../../ui/listing.tsx'
 import { Badge, Card, Empty, Failure, Notice, TextNotice, Time } from '../../ui/page.tsx'
 import { tAccount } from './texts.ts'
 
-const outdates = ['push subscriptions']
+const invalidates = ['push subscriptions']
 
 /** Turns on push notifications in this browser. `refused`: the person or the browser did not allow them. */
 const useSwitchOn = () => {
   const { account } = useSession()
   const [refused, setRefused] = useState(false)
-  const mutation = useChange(() => switchPushOn(account.id), { outdates, onDone: (isOn) => setRefused(!isOn) })
+  const mutation = useChange(() => switchPushOn(account.id), { invalidates, onDone: (isOn) => setRefused(!isOn) })
   return { ...mutation, refused }
 }
 
-const Refused = () => (
+const PushBlocked = () => (
   <TextNotice tone="warn" title={tAccount('push.blocked')} live>
     {tAccount('push.blocked_note')}
   </TextNotice>
@@ -45,7 +45,7 @@ const NoPush = () =>
       </ol>
     </div>
   ) : (
-    <p className="quiet small">{tAccount('push.cannot')}</p>
+    <p className="muted small">{tAccount('push.cannot')}</p>
   )
 
 /** Browsers that get a notification of each new approval even while no page is open. */
@@ -53,8 +53,8 @@ export const PushDevices = () => {
   const key = useQuery(pushKeyQuery)
   const query = useQuery(pushSubscriptionsQuery)
   const { push } = useStore(notifyChoices)
-  const on = useSwitchOn()
-  const off = useChange((_, id: string) => switchPushOff(id), { outdates, announcement: tAccount('push.off_done') })
+  const switchOn = useSwitchOn()
+  const switchOff = useChange((_, id: string) => switchPushOff(id), { invalidates, announcement: tAccount('push.off_done') })
   if (hasCode(key.error, 'provider_not_configured')) return null
   const devices = query.data?.data ?? []
   const isOn = devices.some(({ id }) => id === push?.id)
@@ -65,7 +65,7 @@ export const PushDevices = () => {
       footer={
         canPush() ? (
           !isOn && (
-            <Button icon="bell" busy={on.isPending} onClick={() => on.mutate()}>
+            <Button icon="bell" busy={switchOn.isPending} onClick={() => switchOn.mutate()}>
               {tAccount('push.on_here')}
             </Button>
           )
@@ -91,19 +91,19 @@ export const PushDevices = () => {
             <Button
               size="small"
               variant="danger"
-              busy={off.isPending && off.variables === device.id}
+              busy={switchOff.isPending && switchOff.variables === device.id}
               label={tAccount('push.off_that', { device: deviceName(device.user_agent) })}
-              onClick={() => off.mutate(device.id)}
+              onClick={() => switchOff.mutate(device.id)}
             >
               {tAccount('switch_off')}
             </Button>
           </Item>
         )}
       </Rows>
-      {(on.refused || on.isError || off.isError || query.isError) && (
+      {(switchOn.refused || switchOn.isError || switchOff.isError || query.isError) && (
         <div className="card-body">
-          {on.refused && <Refused />}
-          <Failure error={on.error ?? off.error ?? query.error} />
+          {switchOn.refused && <PushBlocked />}
+          <Failure error={switchOn.error ?? switchOff.error ?? query.error} />
         </div>
       )}
     </Card>
@@ -111,17 +111,17 @@ export const PushDevices = () => {
 }
 
 /** Offers push notifications after the first approval in this browser, until the person answers. */
-export const PushAsk = () => {
+export const PushPrompt = () => {
   const key = useQuery(pushKeyQuery)
   const on = useSwitchOn()
   if (!canPush() || !key.isSuccess || (Notification.permission === 'denied' && !on.refused)) return null
   return (
     <div className="no-print" style={{ marginBottom: '20px' }}>
       {on.refused ? (
-        <Refused />
+        <PushBlocked />
       ) : (
         <Notice tone="info" title={tAccount('push.ask')}>
-          <p className="quiet">{tAccount('push.ask_note')}</p>
+          <p className="muted">{tAccount('push.ask_note')}</p>
           <div className="row">
             <Button size="small" variant="primary" icon="bell" busy={on.isPending} onClick={() => on.mutate()}>
               {tAccount('switch_on')}

@@ -8,11 +8,11 @@ import { Button } from '../../ui/button.tsx'
 import { Confirm, DialogButton } from '../../ui/form.tsx'
 import { Current, Item, Listing } from '../../ui/listing.tsx'
 import { Badge, Card, Empty, Time } from '../../ui/page.tsx'
-import { type BeganHere, endQuery, outdatedByEnd, useBegan, WasItStolen } from './began-here.tsx'
+import { type BeganHere, CompromiseField, endQuery, outdatedByEnd, useStartedDialog } from './began-here.tsx'
 import { richAccount, tAccount } from './texts.ts'
 
 type Session = Schemas['Session']
-type Began = ReturnType<typeof useBegan>
+type Began = ReturnType<typeof useStartedDialog>
 
 const EndButton = ({ session, onEnded }: { session: Session; onEnded: Began['show'] }) => {
   const signOut = useSignOut()
@@ -72,7 +72,7 @@ const SessionRow = ({ session, onEnded }: { session: Session; onEnded: Began['sh
 )
 
 export const Sessions = () => {
-  const began = useBegan()
+  const began = useStartedDialog()
   return (
     <Card title={tAccount('sessions')} note={tAccount('sessions.note')} actions={<SignOutElsewhere onEnded={began.show} />} flush>
       <Listing query={sessionsQuery} rows={2} empty={<Empty icon="screen" title={tAccount('sessions.none')} />}>
@@ -165,12 +165,12 @@ const EndSessions = ({ title, action, find, onEnded, onClose, children }: Props)
       announcement={({ ids }) =>
         ids.length === 0 ? tAccount('elsewhere.none') : tAccount('sessions_ended', { count: ids.length })
       }
-      outdates={outdatedByEnd}
+      invalidates={outdatedByEnd}
       onChanged={({ ids, began }) => onEnded({ began, everything: stolen, endAll: () => endAgain(ids) })}
       onClose={onClose}
     >
       {children}
-      <WasItStolen stolen={stolen} onChange={setStolen} />
+      <CompromiseField stolen={stolen} onChange={setStolen} />
     </Confirm>
   )
 }

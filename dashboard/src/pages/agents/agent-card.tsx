@@ -7,13 +7,13 @@ import { useSession } from '../../shell/session.tsx'
 import { Icon } from '../../ui/button.tsx'
 import { Ring } from '../../ui/charts.tsx'
 import { Badge, Time } from '../../ui/page.tsx'
-import { type Agent, FreezeAgent, type LimitUse, ofGrant } from './agents.tsx'
+import { type Agent, FreezeToggle, type LimitUse, limitUseOfGrant } from './agents.tsx'
 
 type Props = { agent: Agent; ownerId: string; lastAct?: LastAct | undefined; refusedWords?: string | undefined }
 
 /** The limit with the smallest amount left. */
 const bindingOf = (agent: Agent): LimitUse | undefined =>
-  ofGrant(agent, '').toSorted((one, other) => compareMinor(leftOf(one), leftOf(other)))[0]
+  limitUseOfGrant(agent, '').toSorted((one, other) => compareMinor(leftOf(one), leftOf(other)))[0]
 
 /** A key or an agent: use of its limit, its last action, and the button that freezes it. */
 export const AgentCard = ({ agent, ownerId, lastAct, refusedWords }: Props) => {
@@ -62,7 +62,7 @@ export const AgentCard = ({ agent, ownerId, lastAct, refusedWords }: Props) => {
           )}
         </p>
       </div>
-      <FreezeAgent agent={agent} own={own} size="small" label={`${frozen ? t('unfreeze') : t('freeze')} ${label}`} />
+      <FreezeToggle agent={agent} own={own} size="small" label={`${frozen ? t('unfreeze') : t('freeze')} ${label}`} />
     </div>
   )
 }

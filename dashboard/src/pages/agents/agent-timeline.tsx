@@ -12,14 +12,14 @@ import {
   rowsOf,
   type Schemas,
 } from '../../api/queries.ts'
-import { plainWords } from '../../lib/field-words.ts'
+import { readableMessage } from '../../lib/field-words.ts'
 import { t } from '../../lib/language.ts'
 import { capitalized, listWords, moneyText, sumMinor } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { type Step, Steps } from '../../ui/listing.tsx'
 import { Badge, Card, ExactTime, Failure, SkeletonRows, StatusBadge } from '../../ui/page.tsx'
-import { Raise } from '../payments/raise.tsx'
+import { RaiseLimitLink } from '../payments/raise.tsx'
 import { type Moment, type Part, timelineOf } from './agent-moments.ts'
 import { changesInAudit, changesInEvents, changeWords, type GrantChange } from './grant-changes.ts'
 import { richAgent, tAgent } from './texts.ts'
@@ -112,7 +112,7 @@ const linkTo = (href: string, text: string): ReactNode => (
   </Link>
 )
 
-const asked = ({ id, status, amount_minor: amount, currency, beneficiary }: Payment): ReactNode =>
+const paymentTitle = ({ id, status, amount_minor: amount, currency, beneficiary }: Payment): ReactNode =>
   richAgent(status === 'succeeded' ? 'paid_to' : 'requested_for', {
     link: linkTo(`/payments/${id}`, moneyText(amount, currency)),
     name: beneficiary.display_name,
@@ -124,7 +124,7 @@ const ofPayment = (payment: Payment): Line => {
   return {
     tone: paid ? 'good' : status === 'failed' || status === 'rejected' ? 'bad' : 'warn',
     icon: paid ? 'check' : 'payments',
-    title: asked(payment),
+    title: paymentTitle(payment),
     note: narrative,
     ...(!paid && { side: <StatusBadge status={status} /> }),
   }
@@ -164,8 +164,8 @@ const lineOf = (moment: Moment, { people, currency, kind }: Context): Line | nul
         tone: 'bad',
         icon: 'cross',
         title: tAgent('refused', { amount: moneyText(refusal.amount_minor, refusal.currency), payee }),
-        note: plainWords(refusal.message),
-        side: <Raise refusal={refusal} />,
+        note: readableMessage(refusal.message),
+        side: <RaiseLimitLink refusal={refusal} />,
       }
     }
     case 'beneficiary': {
@@ -224,7 +224,7 @@ const Moments = ({ grant }: { grant: Grant }) => {
       {isPending ? <SkeletonRows rows={4} /> : <Steps label={tAgent('did')} steps={steps} />}
       {more && !isPending && (
         <div className="row">
-          <Button variant="quiet" onClick={readMore}>
+          <Button variant="ghost" onClick={readMore}>
             {t('show_more')}
           </Button>
         </div>

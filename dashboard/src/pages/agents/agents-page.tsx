@@ -10,24 +10,24 @@ import { ConfirmButton } from '../../ui/form.tsx'
 import { Card, EmptyCard, Failure, Page, SkeletonCard } from '../../ui/page.tsx'
 import { AgentCard, type LastAct, lastActOf } from './agent-card.tsx'
 import { type Agent, freezeOutdates, setFrozen, useWorkspaceAgents } from './agents.tsx'
-import { tAgents } from './list-texts.ts'
+import { tAgentList } from './list-texts.ts'
 import { tAgent } from './texts.ts'
 
 /** Stops all agents together: the whole workspace's for a manager, else the person's own. */
 const StopAll = ({ agents, manages }: { agents: readonly Agent[]; manages: boolean }) => (
   <ConfirmButton
-    button={{ variant: 'danger', icon: 'freeze', children: tAgents('stop') }}
-    title={manages ? tAgents('stop.every') : tAgents('stop.count', { count: agents.length })}
-    action={tAgents('stop.all')}
+    button={{ variant: 'danger', icon: 'freeze', children: tAgentList('stop') }}
+    title={manages ? tAgentList('stop.every') : tAgentList('stop.count', { count: agents.length })}
+    action={tAgentList('stop.all')}
     change={async () => {
       if (manages) return (await api.POST('/v1/workspaces/current/grants/freeze')).frozen
       for (const { id } of agents) await setFrozen(id, true, true)
       return agents.length
     }}
-    announcement={(count) => (count === 0 ? tAgents('stop.already') : tAgents('stop.done', { count }))}
-    outdates={freezeOutdates}
+    announcement={(count) => (count === 0 ? tAgentList('stop.already') : tAgentList('stop.done', { count }))}
+    invalidates={freezeOutdates}
   >
-    <p>{tAgents('stop.note', { what: manages ? tAgents('stop.any') : tAgents('stop.own') })}</p>
+    <p>{tAgentList('stop.note', { what: manages ? tAgentList('stop.any') : tAgentList('stop.own') })}</p>
   </ConfirmButton>
 )
 
@@ -58,7 +58,7 @@ export const AgentsPage = () => {
   return (
     <Page
       title={t('nav.agents')}
-      lead={tAgents('lead', { name: workspace.name })}
+      lead={tAgentList('lead', { name: workspace.name })}
       actions={
         <>
           {stoppable.length > 0 && <StopAll agents={stoppable} manages={manages} />}
@@ -69,18 +69,18 @@ export const AgentsPage = () => {
       {error && <Failure error={error} onRetry={retry} />}
       {isPending && <SkeletonCard rows={3} />}
       {!isPending && !error && own.length + others.length === 0 && (
-        <EmptyCard icon="robot" title={tAgents('none')}>
-          {tAgents('none.note')}
+        <EmptyCard icon="robot" title={tAgentList('none')}>
+          {tAgentList('none.note')}
         </EmptyCard>
       )}
       {own.length > 0 && (
         <Cards
-          title={others.length > 0 ? tAgents('yours') : tAgents('agents', { count: own.length })}
+          title={others.length > 0 ? tAgentList('yours') : tAgentList('agents', { count: own.length })}
           agents={own}
           actsOf={actsOf}
         />
       )}
-      {others.length > 0 && <Cards title={tAgents('of_others')} agents={others} actsOf={actsOf} />}
+      {others.length > 0 && <Cards title={tAgentList('of_others')} agents={others} actsOf={actsOf} />}
       {!isPending && <ConnectAgent />}
     </Page>
   )
@@ -111,12 +111,12 @@ const useLastActs = (agents: readonly Agent[]): ((id: string) => Acts) => {
   const since = now() - dayMs
   const isRecent = ({ created_at: at }: { created_at: string }) => Date.parse(at) > since
   const oldest = refused.at(-1)
-  const more = refusals.hasNextPage && oldest && isRecent(oldest) ? tAgents('at_least') : ''
+  const more = refusals.hasNextPage && oldest && isRecent(oldest) ? tAgentList('at_least') : ''
   return (id) => {
     const count = refused.filter((refusal) => refusal.initiated_by.grant_id === id && isRecent(refusal)).length
     return {
       lastAct: lastActOf(id, [...paid, ...older], refused),
-      refusedWords: count === 0 ? undefined : tAgents('refused_day', { more, count }),
+      refusedWords: count === 0 ? undefined : tAgentList('refused_day', { more, count }),
     }
   }
 }
@@ -125,37 +125,37 @@ const useLastActs = (agents: readonly Agent[]): ((id: string) => Acts) => {
 const ways = (origin: string): readonly { name: string; text: string; label: string; code: string }[] => [
   {
     name: 'Claude',
-    text: tAgents('claude'),
-    label: tAgents('claude.label'),
+    text: tAgentList('claude'),
+    label: tAgentList('claude.label'),
     code: `${origin}/mcp`,
   },
   {
     name: 'ChatGPT',
-    text: tAgents('chatgpt'),
-    label: tAgents('chatgpt.label'),
+    text: tAgentList('chatgpt'),
+    label: tAgentList('chatgpt.label'),
     code: `${origin}/mcp`,
   },
   {
     name: 'Cursor',
-    text: tAgents('cursor'),
-    label: tAgents('cursor.label'),
+    text: tAgentList('cursor'),
+    label: tAgentList('cursor.label'),
     code: JSON.stringify({ mcpServers: { payments: { url: `${origin}/mcp` } } }),
   },
   {
     name: 'CLI',
-    text: tAgents('cli'),
-    label: tAgents('cli.label'),
+    text: tAgentList('cli'),
+    label: tAgentList('cli.label'),
     code: `npx --package=${origin}/client.tgz payments login --url ${origin}`,
   },
   {
     name: 'Code',
-    text: tAgents('code'),
-    label: tAgents('code.label'),
+    text: tAgentList('code'),
+    label: tAgentList('code.label'),
     code: `curl ${origin}/v1/credentials/current -H "Authorization: Bearer $PAYMENTS_API_KEY"`,
   },
 ]
 
-const useArrival = (): string | null => {
+const useNewAgentLabel = (): string | null => {
   const { own, isPending } = useWorkspaceAgents()
   const known = useRef<Set<string> | null>(null)
   const [arrived, setArrived] = useState<string | null>(null)
@@ -171,30 +171,30 @@ const useArrival = (): string | null => {
 const ConnectAgent = () => {
   const all = ways(location.origin)
   const [chosen, setChosen] = useState(all[0]?.name)
-  const arrived = useArrival()
+  const arrived = useNewAgentLabel()
   const way = all.find(({ name }) => name === chosen) ?? all[0]
   if (!way) return null
   return (
-    <Card title={tAgents('connect')} note={tAgents('connect.note')}>
+    <Card title={tAgentList('connect')} note={tAgentList('connect.note')}>
       <div className="stack-s">
         <fieldset className="row row-tight">
-          <legend className="visually-hidden">{tAgents('connect.kind')}</legend>
+          <legend className="visually-hidden">{tAgentList('connect.kind')}</legend>
           {all.map(({ name }) => (
             <ToggleChip key={name} on={name === way.name} onClick={() => setChosen(name)}>
               {name}
             </ToggleChip>
           ))}
         </fieldset>
-        <p className="quiet">{way.text}</p>
+        <p className="muted">{way.text}</p>
         <CodeBlock label={way.label} code={way.code} />
         {way.name === 'Code' && (
           <p className="small">
-            <Link href="/developers/keys/new">{tAgents('create_key')}</Link> · <a href="/docs">{t('api_reference')}</a>
+            <Link href="/developers/keys/new">{tAgentList('create_key')}</Link> · <a href="/docs">{t('api_reference')}</a>
           </p>
         )}
-        <p className={cx('row row-tight small', arrived ? 'good-text' : 'quiet')} role="status">
+        <p className={cx('row row-tight small', arrived ? 'good-text' : 'muted')} role="status">
           {arrived ? <Icon name="check" size={16} /> : <span className="waiting-dot" aria-hidden="true" />}
-          {arrived ? tAgents('connect.done', { arrived }) : tAgents('connect.waiting')}
+          {arrived ? tAgentList('connect.done', { arrived }) : tAgentList('connect.waiting')}
         </p>
       </div>
     </Card>

@@ -39,7 +39,7 @@ type Props = {
 type ButtonProps = Props & Omit<ComponentProps<typeof DialogButton>, 'children' | 'dialog'>
 
 /** Freezing can be undone; revoking cannot. */
-export const FreezeAgent = ({ agent, own, ...button }: ButtonProps) => (
+export const FreezeToggle = ({ agent, own, ...button }: ButtonProps) => (
   <DialogButton icon="freeze" {...button} dialog={(close) => <ConfirmFreeze agent={agent} own={own} onClose={close} />}>
     {t(agent.frozen ? 'unfreeze' : 'freeze')}
   </DialogButton>
@@ -56,7 +56,7 @@ const ConfirmFreeze = ({ agent: { id, label, frozen: isFrozen }, own, onClose }:
       harmless={frozen}
       change={() => setFrozen(id, own, !frozen)}
       announcement={() => t(frozen ? 'unfrozen.done' : 'frozen.done', { label })}
-      outdates={freezeOutdates}
+      invalidates={freezeOutdates}
       onClose={onClose}
     >
       <p>{frozen ? t('unfrozen.note') : t('frozen.note')}</p>
@@ -65,7 +65,7 @@ const ConfirmFreeze = ({ agent: { id, label, frozen: isFrozen }, own, onClose }:
 }
 
 /** Freezes the agent that requested a payment. Absent for people, for frozen agents, and for readers without permission. */
-export const FreezeButton = ({ by, asIcon = false }: { by: By; asIcon?: boolean }) => {
+export const FreezeRequester = ({ by, asIcon = false }: { by: By; asIcon?: boolean }) => {
   const { account, can } = useSession()
   const frozen = useIsFrozen(by)
   const { grant_id: id, account_id: owner } = by
@@ -73,7 +73,7 @@ export const FreezeButton = ({ by, asIcon = false }: { by: By; asIcon?: boolean 
   if (id === null || !(own || can('workspace.manage'))) return null
   const label = by.label ?? t('this_agent')
   const button = { size: 'small', label: t('freeze_what', { label }), asIcon, offered: !frozen } as const
-  return <FreezeAgent agent={{ id, label, frozen: false }} own={own} {...button} />
+  return <FreezeToggle agent={{ id, label, frozen: false }} own={own} {...button} />
 }
 
 /** A key, a connected agent or a device that acts for someone in this workspace. */
@@ -114,7 +114,7 @@ export type LimitUse = { key: string; name: string; period: string; used: string
 
 type Limited = { [Name in 'daily_limit_minor' | 'monthly_limit_minor' | 'total_limit_minor']?: string | null | undefined }
 
-const uses = (
+const limitUses = (
   key: string,
   name: string,
   href: string,
@@ -129,8 +129,8 @@ const uses = (
     ] as const
   ).flatMap(([part, period, limit, used]) => (limit ? [{ key: `${key} ${part}`, name, period, used, limit, href }] : []))
 
-export const ofPolicy = (policy: Schemas['SpendingPolicy']): LimitUse[] =>
-  policy.usage ? uses(policy.id, policy.name, `/policies/${policy.id}`, policy, policy.usage) : []
+export const limitUseOfPolicy = (policy: Schemas['SpendingPolicy']): LimitUse[] =>
+  policy.usage ? limitUses(policy.id, policy.name, `/policies/${policy.id}`, policy, policy.usage) : []
 
-export const ofGrant = (grant: Schemas['Grant'], href: string): LimitUse[] =>
-  grant.revoked_at === null ? uses(grant.id, grant.label, href, grant.spending_controls, grant.usage) : []
+export const limitUseOfGrant = (grant: Schemas['Grant'], href: string): LimitUse[] =>
+  grant.revoked_at === null ? limitUses(grant.id, grant.label, href, grant.spending_controls, grant.usage) : []

@@ -21,7 +21,7 @@ type AllProps = {
   count: (count: number) => string
   harmless?: boolean
   change: (id: string) => Promise<unknown>
-  outdates: readonly string[]
+  invalidates: readonly string[]
   onChanged?: () => void
   /** Button label without a count. */
   label?: string
@@ -29,7 +29,7 @@ type AllProps = {
 }
 
 /** Applies one action to all shown items. Items that an agent adds meanwhile are left out. */
-const ForAll = ({ ids, verb, count, harmless = false, change, label, ...confirm }: AllProps) => {
+const BulkAction = ({ ids, verb, count, harmless = false, change, label, ...confirm }: AllProps) => {
   const words = tAgent(`${verb}.what`, { what: count(ids.length) })
   return (
     <ConfirmButton
@@ -56,11 +56,11 @@ type ActsProps = { made: readonly Beneficiary[]; label?: string }
 
 export const MadeBeneficiariesActs = ({ made, label = t('key_or_agent') }: ActsProps) => {
   const proposed = made.filter(({ confirmation }) => confirmation === 'proposed')
-  const shared = { count: beneficiaryCount, outdates: ['beneficiaries', 'beneficiary'] }
+  const shared = { count: beneficiaryCount, invalidates: ['beneficiaries', 'beneficiary'] }
   return (
     <>
       {proposed.length > 0 && (
-        <ForAll
+        <BulkAction
           {...shared}
           ids={proposed.map(({ id }) => id)}
           verb="confirm"
@@ -68,17 +68,17 @@ export const MadeBeneficiariesActs = ({ made, label = t('key_or_agent') }: ActsP
           change={(id) => api.POST('/v1/beneficiaries/{id}/confirm', { path: { id } })}
         >
           <p>{richAgent('made.look', { bdi: <bdi>{label}</bdi> })}</p>
-        </ForAll>
+        </BulkAction>
       )}
       {made.length > 0 && (
-        <ForAll
+        <BulkAction
           {...shared}
           ids={made.map(({ id }) => id)}
           verb="archive"
           change={(id) => api.DELETE('/v1/beneficiaries/{id}', { path: { id } })}
         >
           <p>{richAgent('made.archive', { bdi: <bdi>{label}</bdi> })}</p>
-        </ForAll>
+        </BulkAction>
       )}
     </>
   )
@@ -106,16 +106,16 @@ export const useMadePolicies = (grantId: string | null): Schemas['SpendingPolicy
 type PoliciesProps = Pick<AllProps, 'onChanged' | 'label'> & { made: readonly Schemas['SpendingPolicy'][]; by: string }
 
 export const ArchiveMadePolicies = ({ made, by, ...rest }: PoliciesProps) => (
-  <ForAll
+  <BulkAction
     ids={made.map(({ id }) => id)}
     verb="archive"
     count={policyCount}
     change={(id) => api.DELETE('/v1/spending-policies/{id}', { path: { id } })}
-    outdates={['policies', 'policy']}
+    invalidates={['policies', 'policy']}
     {...rest}
   >
     <p>{richAgent('made.policies', { bdi: <bdi>{by}</bdi> })}</p>
-  </ForAll>
+  </BulkAction>
 )
 
 /** Beneficiaries and policies of an agent that are not archived, to review, confirm or archive together. */

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect } from 'react'
 import { usePeople } from '../../api/names.ts'
 import { approvalQuery, paymentQuery, type Schemas } from '../../api/queries.ts'
 import { useInbox } from '../../api/use-inbox.ts'
-import { type Choice, noteOpened, subjectWords } from '../../lib/approval-subject.ts'
+import { type Choice, markOpened, subjectWords } from '../../lib/approval-subject.ts'
 import { rich, t } from '../../lib/language.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { createStore, useStore } from '../../lib/store.ts'
@@ -33,7 +33,7 @@ const PaymentOutcome = ({ approval, paymentId }: { approval: Schemas['Approval']
       footer={forMe.length > 0 && <LinkButton href="/approvals">{t('next_approval', { count: forMe.length })}</LinkButton>}
     >
       {paymentId === null && (
-        <p className="quiet">{t('list_is', { status: statusText(approval.batch?.status ?? approval.status).toLowerCase() })}</p>
+        <p className="muted">{t('list_is', { status: statusText(approval.batch?.status ?? approval.status).toLowerCase() })}</p>
       )}
       {paymentId !== null &&
         (payment.data ? <Timeline payment={payment.data} nameOf={people} /> : <SkeletonText width="80%" height={60} />)}
@@ -67,12 +67,12 @@ const ApprovalDetail = ({ approval }: { approval: Approval }) => {
   const people = usePeople()
   const queue = useReviewQueue(approval)
   const pending = approval.status === 'pending'
-  useEffect(() => noteOpened(approval.id), [approval.id])
+  useEffect(() => markOpened(approval.id), [approval.id])
   return (
     <>
       <DecisionCard approval={approval} people={people} place={pending ? queue.place : null}>
         {pending ? (
-          <Decide approval={approval} onDecided={queue.goOn} />
+          <Decide approval={approval} onDecided={queue.openNextApproval} />
         ) : (
           <PaymentOutcome approval={approval} paymentId={approval.payment?.id ?? null} />
         )}
@@ -102,24 +102,24 @@ const PolicyChecks = ({ approval: { payment, signing, decision_now: now } }: { a
 }
 
 /** Approvals of this review, in order of arrival, so that "3 of 12" stays true after the first two have left the inbox. */
-const round = createStore<readonly string[]>([])
+const reviewOrder = createStore<readonly string[]>([])
 
 /** Position of an approval among those that wait for this person in any workspace, and a function that opens the next one. */
 const useReviewQueue = ({ id }: Pick<Schemas['Approval'], 'id'>) => {
   const { forMe } = useInbox()
   const openIn = useOpenIn()
-  const known = useStore(round)
+  const known = useStore(reviewOrder)
   const waiting = forMe.map(({ approval }) => approval.id)
   useEffect(() => {
-    if (waiting.length === 0 && known.length > 0) round.set([])
-    else if (waiting.some((one) => !known.includes(one))) round.set([...new Set([...known, ...waiting])])
+    if (waiting.length === 0 && known.length > 0) reviewOrder.set([])
+    else if (waiting.some((one) => !known.includes(one))) reviewOrder.set([...new Set([...known, ...waiting])])
   }, [waiting, known])
   const index = known.indexOf(id)
   const next = forMe.find(({ approval }) => approval.id !== id)
   return {
     place: known.length > 1 && index >= 0 ? t('place', { at: index + 1, count: known.length }) : null,
     /** Opens the next approval, if there is one. */
-    goOn: () => {
+    openNextApproval: () => {
       if (next) openIn(next.workspace.id, `/approvals/${next.approval.id}`)
     },
   }
@@ -176,7 +176,7 @@ const ShareLink = ({ approvalId }: { approvalId: string }) => {
   const link = `${location.origin}/approve/${approvalId}`
   return (
     <div className="stack-xs">
-      <p className="quiet small">{t('share_link')}</p>
+      <p className="muted small">{t('share_link')}</p>
       <div className="row">
         <CopyButton value={link}>{t('copy_link')}</CopyButton>
         <DialogButton
@@ -184,7 +184,7 @@ const ShareLink = ({ approvalId }: { approvalId: string }) => {
           icon="qr"
           dialog={(close) => (
             <Dialog title={t('sign_on_phone')} onClose={close}>
-              <p className="quiet">{t('sign_on_phone.how')}</p>
+              <p className="muted">{t('sign_on_phone.how')}</p>
               <QrCode text={link} label={t('link_as_qr')} />
             </Dialog>
           )}
@@ -211,7 +211,7 @@ const SignHere = ({ approval }: { approval: Approval }) => {
   if (useWallets().length === 0) return null
   return (
     <div className="stack-xs">
-      <p className="quiet small">{t('sign_with_wallet')}</p>
+      <p className="muted small">{t('sign_with_wallet')}</p>
       <div className="row">
         {(approval.refusal_now ? (['reject'] as const) : (['approve', 'reject'] as const)).map((choice) => (
           <DialogButton

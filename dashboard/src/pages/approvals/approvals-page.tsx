@@ -4,7 +4,7 @@ import { usePeople } from '../../api/names.ts'
 import { approvalsQuery, type Schemas } from '../../api/queries.ts'
 import { useEvery } from '../../api/use-every.ts'
 import { type Inbox, type InboxItem, useInbox } from '../../api/use-inbox.ts'
-import { approvalSubject, type Choice, factsToSee, fitsBulk, subjectWords } from '../../lib/approval-subject.ts'
+import { approvalSubject, type Choice, canApproveInBulk, factsToSee, subjectWords } from '../../lib/approval-subject.ts'
 import { useShortcuts } from '../../lib/choices.ts'
 import { rich, t } from '../../lib/language.ts'
 import { requesterWords, shortMoney, sumMinor } from '../../lib/words.ts'
@@ -26,7 +26,7 @@ export const ApprovalsPage = () => {
       {(!waits || inbox.forMe.length > 0 || inbox.error !== null) && <ForMe {...inbox} />}
       {inbox.others.length > 0 && (
         <Card title={t('inbox.others')} flush>
-          <InboxRows items={inbox.others} several={inbox.several} />
+          <InboxRows items={inbox.others} several={inbox.hasOtherWorkspaces} />
         </Card>
       )}
       <Decided />
@@ -45,7 +45,7 @@ const InboxRows = ({ items, several, review }: { items: readonly InboxItem[]; se
             above={items[index - 1]}
             people={people}
             named={several}
-            check={review && items.length > 1 && <Tick item={item} review={review} />}
+            check={review && items.length > 1 && <RowCheckbox item={item} review={review} />}
           />
         </li>
       ))}
@@ -53,7 +53,7 @@ const InboxRows = ({ items, several, review }: { items: readonly InboxItem[]; se
   )
 }
 
-const ForMe = ({ forMe: items, isPending, error, oldSince, several }: Inbox) => {
+const ForMe = ({ forMe: items, isPending, error, staleSince, hasOtherWorkspaces }: Inbox) => {
   const open = useOpenApproval(items)
   const review = useReview(
     items.map(({ approval }) => approval),
@@ -68,7 +68,7 @@ const ForMe = ({ forMe: items, isPending, error, oldSince, several }: Inbox) => 
     <Card title={t('inbox.mine')} actions={keys} flush>
       {error ? (
         <div className="card-body">
-          {oldSince !== null && <StaleNotice at={oldSince} />}
+          {staleSince !== null && <StaleNotice at={staleSince} />}
           <Failure error={error} />
         </div>
       ) : null}
@@ -78,17 +78,17 @@ const ForMe = ({ forMe: items, isPending, error, oldSince, several }: Inbox) => 
           {rich('inbox.empty_note', { policies: <Link href="/policies">{t('policies')}</Link> })}
         </Empty>
       )}
-      {items.length > 1 && <Bar review={review} items={items} />}
+      {items.length > 1 && <BulkBar review={review} items={items} />}
       {items.length > 0 && (
         <LiveRows>
-          <InboxRows items={items} several={several} review={review} />
+          <InboxRows items={items} several={hasOtherWorkspaces} review={review} />
         </LiveRows>
       )}
       {review.deciding && (
         <DecideDialog
           approvals={review.deciding.approvals}
           choice={review.deciding.choice}
-          isBlocked={(approval) => !fitsBulk(approval) || isStopped([approval])}
+          isBlocked={(approval) => !canApproveInBulk(approval) || isStopped([approval])}
           onDecided={review.decided}
           onClose={review.close}
         />
@@ -107,8 +107,8 @@ const useOpenApproval = (items: readonly InboxItem[]) => {
 }
 
 /** Selects an approval for a bulk decision. An approval that needs a closer look must be opened first. */
-const Tick = ({ item: { approval }, review }: { item: InboxItem; review: Review }) => {
-  const fits = fitsBulk(approval)
+const RowCheckbox = ({ item: { approval }, review }: { item: InboxItem; review: Review }) => {
+  const fits = canApproveInBulk(approval)
   const what = subjectWords(approval)
   return (
     <input
@@ -123,15 +123,15 @@ const Tick = ({ item: { approval }, review }: { item: InboxItem; review: Review 
   )
 }
 
-const selectAllWords = (ticked: number, apart: number): string => {
-  if (apart === 0) return t('select_all')
-  const first = t('to_open_first', { count: apart })
-  return ticked === 0 ? first : t('select_others', { count: ticked, first })
+const selectAllWords = (selectable: number, toOpenFirst: number): string => {
+  if (toOpenFirst === 0) return t('select_all')
+  const first = t('to_open_first', { count: toOpenFirst })
+  return selectable === 0 ? first : t('select_others', { count: selectable, first })
 }
 
-const Bar = ({ review, items }: { review: Review; items: readonly InboxItem[] }) => {
-  const { chosen, ticked } = review
-  const apart = items.length - ticked.length
+const BulkBar = ({ review, items }: { review: Review; items: readonly InboxItem[] }) => {
+  const { chosen, selectable } = review
+  const toOpenFirst = items.length - selectable.length
   const sum = shortMoney(
     sumMinor(chosen.map((approval) => approvalSubject(approval).amountMinor)),
     items[0]?.workspace.currency ?? '',
@@ -141,7 +141,7 @@ const Bar = ({ review, items }: { review: Review; items: readonly InboxItem[] })
       selection={review.selection}
       words={
         chosen.length === 0
-          ? selectAllWords(ticked.length, apart)
+          ? selectAllWords(selectable.length, toOpenFirst)
           : t('selected', { payments: t('payments', { count: chosen.length }), sum })
       }
     >
@@ -258,22 +258,22 @@ type Deciding = { approvals: readonly Approval[]; choice: Choice; next: string |
  */
 export const useReview = (approvals: readonly Approval[], open: (approval: Approval) => void) => {
   const [deciding, setDeciding] = useState<Deciding | null>(null)
-  const ticked = approvals.filter(fitsBulk)
-  const selection = useSelection(ticked.map(({ id }) => id))
-  const chosen = ticked.filter(({ id }) => selection.chosen.includes(id))
+  const selectable = approvals.filter(canApproveInBulk)
+  const selection = useSelection(selectable.map(({ id }) => id))
+  const chosen = selectable.filter(({ id }) => selection.chosen.includes(id))
   const at = () => approvals.findIndex((approval) => document.activeElement?.closest('[data-row]')?.id === rowId(approval))
   const focusOn = (id: string | undefined) =>
     document.querySelector<HTMLElement>(`#${id === undefined ? 'none' : rowId({ id })} a`)?.focus()
 
   // Moves the focus after a decision: when the dialog has closed, and again when the decided rows are gone.
-  const landing = useRef<{ on: string; decided: readonly string[] } | null>(null)
+  const pendingFocus = useRef<{ on: string; decided: readonly string[] } | null>(null)
   const ids = approvals.map(({ id }) => id).join()
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the dialog closes, and when the rows change
   useEffect(() => {
-    if (!landing.current || deciding) return
-    const { on, decided } = landing.current
+    if (!pendingFocus.current || deciding) return
+    const { on, decided } = pendingFocus.current
     focusOn(on)
-    if (!approvals.some(({ id }) => decided.includes(id))) landing.current = null
+    if (!approvals.some(({ id }) => decided.includes(id))) pendingFocus.current = null
   }, [deciding, ids])
 
   const currentOf = (approval: Approval) => approvals.find(({ id }) => id === approval.id) ?? approval
@@ -283,7 +283,7 @@ export const useReview = (approvals: readonly Approval[], open: (approval: Appro
     if (about.length === 0) return
     // Opens an approval that needs a closer look or a signature.
     const [only] = about
-    if (choice === 'approve' && only && about.length === 1 && (!fitsBulk(only) || isStopped(about))) return open(only)
+    if (choice === 'approve' && only && about.length === 1 && (!canApproveInBulk(only) || isStopped(about))) return open(only)
     if (choice === 'approve' && isStopped(about)) return
     const left = approvals.filter((approval) => !about.includes(approval))
     const next = left.find((approval) => approvals.indexOf(approval) > at()) ?? left.at(-1)
@@ -294,7 +294,7 @@ export const useReview = (approvals: readonly Approval[], open: (approval: Appro
     k: () => focusOn(approvals[Math.max(at() - 1, 0)]?.id),
     x: () => {
       const focused = approvals[at()]
-      if (focused && fitsBulk(focused)) selection.toggle(focused.id)
+      if (focused && canApproveInBulk(focused)) selection.toggle(focused.id)
     },
     a: () => decide('approve'),
     r: () => decide('reject'),
@@ -302,13 +302,13 @@ export const useReview = (approvals: readonly Approval[], open: (approval: Appro
   return {
     selection,
     chosen,
-    ticked,
+    selectable,
     decide,
     // Its texts may have changed since the dialog opened, and only the current ones can be decided.
     deciding: deciding && { ...deciding, approvals: deciding.approvals.map(currentOf) },
     close: () => setDeciding(null),
     decided: () => {
-      if (deciding?.next) landing.current = { on: deciding.next, decided: deciding.approvals.map(({ id }) => id) }
+      if (deciding?.next) pendingFocus.current = { on: deciding.next, decided: deciding.approvals.map(({ id }) => id) }
       selection.clear()
       setDeciding(null)
     },

@@ -49,8 +49,8 @@ const Subjects = ({ approvals }: { approvals: readonly Approval[] }) => (
       <li key={id}>
         <span>
           <span className="strong">{title}</span> {mask && <span className="mono faint nowrap">{mask}</span>}
-          {note && <span className="quiet small block">{note}</span>}
-          {fee && <span className="quiet small block">{t('fee_is', { fee })}</span>}
+          {note && <span className="muted small block">{note}</span>}
+          {fee && <span className="muted small block">{t('fee_is', { fee })}</span>}
           <SentAt at={sentAt} />
           <FactBadges facts={facts} of={count} />
           <FactNotices facts={facts.filter(({ level }) => level === 'danger')} of={count} currency={currency} />
@@ -61,17 +61,23 @@ const Subjects = ({ approvals }: { approvals: readonly Approval[] }) => (
   </ul>
 )
 
-type Late = { by: string; at: string; status: unknown }
+type EarlierDecision = { by: string; at: string; status: unknown }
 
 /** Account, time and result of an earlier decision. Null for any other error. */
-export const lateIn = (error: unknown): Late | null => {
+export const earlierDecisionIn = (error: unknown): EarlierDecision | null => {
   const details = error instanceof ApiError && error.code === 'conflict' ? error.details : {}
   const { decided_by: by, decided_at: at, status } = details
   return typeof by === 'string' && typeof at === 'string' ? { by, at, status } : null
 }
 
 /** Message that someone else has already decided. `subject`: the approval's words, if there are several approvals. */
-export const LateDecision = ({ late: { by, at, status }, subject }: { late: Late; subject?: string | undefined }) => {
+export const EarlierDecisionNotice = ({
+  late: { by, at, status },
+  subject,
+}: {
+  late: EarlierDecision
+  subject?: string | undefined
+}) => {
   const people = usePeople()
   const values = { who: capitalized(people(by)), what: subject ?? t('it'), at: <Time at={at} /> }
   return (
@@ -85,22 +91,24 @@ export const DecideDialog = ({ approvals, choice, isBlocked = () => false, onDec
   const [reason, setReason] = useState('')
   const decide = useDecide(approvals, choice, onDecided)
   const approves = choice === 'approve'
-  const toSign = approves ? approvals.find((approval) => approval.approval_proof === 'signature') : undefined
+  const needsSignature = approves ? approvals.find((approval) => approval.approval_proof === 'signature') : undefined
   const several = approvals.length > 1
   const toOpenFirst = approves ? approvals.filter(isBlocked).length : 0
-  const late = lateIn(decide.error)
+  const late = earlierDecisionIn(decide.error)
   if (late) {
-    const refused = approvals[decide.made]
-    const left = approvals.length - decide.made - 1
+    const refused = approvals[decide.decidedCount]
+    const left = approvals.length - decide.decidedCount - 1
     const close = () => {
       decide.refresh()
       onClose()
     }
     return (
       <Dialog title={titleOf(approvals, choice)} onClose={close} footer={<Button onClick={close}>{t('close')}</Button>}>
-        <LateDecision late={late} subject={several && refused ? subjectWords(refused) : undefined} />
-        <p className="quiet">
-          {several ? t('late.after', { before: t('late.before', { count: decide.made }), count: left }) : t('late.nothing_left')}
+        <EarlierDecisionNotice late={late} subject={several && refused ? subjectWords(refused) : undefined} />
+        <p className="muted">
+          {several
+            ? t('late.after', { before: t('late.before', { count: decide.decidedCount }), count: left })
+            : t('late.nothing_left')}
         </p>
       </Dialog>
     )
@@ -108,12 +116,12 @@ export const DecideDialog = ({ approvals, choice, isBlocked = () => false, onDec
   const content = (
     <>
       <Subjects approvals={approvals} />
-      {toSign && <Notice tone="info">{t('only_signed_here')}</Notice>}
+      {needsSignature && <Notice tone="info">{t('only_signed_here')}</Notice>}
       {toOpenFirst > 0 && <Notice tone="warn">{t('to_open_first', { count: toOpenFirst })}</Notice>}
-      <p className="quiet">{effectOfChoice(choice, approvals)}</p>
+      <p className="muted">{effectOfChoice(choice, approvals)}</p>
     </>
   )
-  if (toSign)
+  if (needsSignature)
     return (
       <Dialog
         title={titleOf(approvals, choice)}
@@ -121,7 +129,7 @@ export const DecideDialog = ({ approvals, choice, isBlocked = () => false, onDec
         footer={
           <>
             <Button onClick={onClose}>{t('cancel')}</Button>
-            <LinkButton href={`/approvals/${toSign.id}`} variant="primary">
+            <LinkButton href={`/approvals/${needsSignature.id}`} variant="primary">
               {t('open_to_sign')}
             </LinkButton>
           </>
@@ -196,7 +204,7 @@ export const useDecide = (approvals: readonly Approval[], choice: Choice, done: 
   const refresh = () => {
     for (const name of ['inbox', 'approvals', 'approval', 'payment']) void client.invalidateQueries({ queryKey: [name] })
   }
-  const [made, setMade] = useState(0)
+  const [decidedCount, setDecidedCount] = useState(0)
   const decide = useMutation({
     mutationFn: async (reason: string) => {
       const decided: Approval[] = []
@@ -204,7 +212,7 @@ export const useDecide = (approvals: readonly Approval[], choice: Choice, done: 
         for (const approval of approvals)
           decided.push(await decideOne(approval, choice, reason.trim() ? { reason: reason.trim() } : {}))
       } finally {
-        setMade(decided.length)
+        setDecidedCount(decided.length)
         if (decided.length > 0) after(decided)
       }
     },
@@ -213,7 +221,7 @@ export const useDecide = (approvals: readonly Approval[], choice: Choice, done: 
       if (isTextChanged(error)) refresh()
     },
   })
-  return { ...decide, made, refresh }
+  return { ...decide, decidedCount, refresh }
 }
 
 export const useOwnPasskeys = (): readonly Schemas['Passkey'][] =>

@@ -10,7 +10,14 @@ import { hasPasskeys } from '../../passkey/passkey.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure, Notice, TextNotice } from '../../ui/page.tsx'
-import { DecideDialog, LateDecision, lateIn, useAfterDecision, useDecideByPasskey, useOwnPasskeys } from './decide-dialog.tsx'
+import {
+  DecideDialog,
+  EarlierDecisionNotice,
+  earlierDecisionIn,
+  useAfterDecision,
+  useDecideByPasskey,
+  useOwnPasskeys,
+} from './decide-dialog.tsx'
 
 type Approval = Schemas['Approval']
 
@@ -48,8 +55,8 @@ export const Decide = ({ approval, onDecided }: { approval: Approval; onDecided:
   const reject = () => setDeciding('reject')
   const hasApproveButton = approves && (byPasskey || !bySignature)
   useShortcuts(cannotDecide ? {} : { ...(hasApproveButton && { a: approve }), r: reject })
-  const late = lateIn(signing.error)
-  if (late) return <LateDecision late={late} />
+  const late = earlierDecisionIn(signing.error)
+  if (late) return <EarlierDecisionNotice late={late} />
   if (cannotDecide) return <Notice tone="info">{cannotDecide}</Notice>
   return (
     <div className="stack-s">

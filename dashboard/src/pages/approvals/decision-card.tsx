@@ -88,7 +88,7 @@ type ReportedProps = { verification: Schemas['Verification']; payment: Schemas['
 
 const Reported = ({ verification, payment }: ReportedProps) => {
   const says = railSays(verification)
-  if (says) return <p className={verification.status === 'no_match' ? 'bad-text strong' : 'quiet'}>{says}</p>
+  if (says) return <p className={verification.status === 'no_match' ? 'bad-text strong' : 'muted'}>{says}</p>
   return verification.checked_at && <Unchecked at={verification.checked_at} payment={payment} />
 }
 
@@ -97,11 +97,11 @@ const Unchecked = ({ at, payment }: { at: string; payment: Schemas['PaymentSumma
   const { can, workspace } = useSession()
   const again = useChange(() => api.POST('/v1/beneficiaries/{id}/verify', { path: { id: payment.beneficiary.id } }), {
     announcement: t('rail.checking'),
-    outdates: ['beneficiary', 'approval', 'inbox'],
+    invalidates: ['beneficiary', 'approval', 'inbox'],
   })
   return (
     <div className="row">
-      <p className="quiet">{rich('rail.unchecked', { at: <Time at={at} /> })}</p>
+      <p className="muted">{rich('rail.unchecked', { at: <Time at={at} /> })}</p>
       {can('beneficiary.manage') && workspace.id === payment.workspace_id && (
         <Button size="small" busy={again.isPending} onClick={() => again.mutate()}>
           {t('rail.check_now')}
@@ -128,9 +128,9 @@ const NameBefore = ({ beneficiaryId }: { beneficiaryId: string }) => {
 const Payee = ({ payment, context }: { payment: Schemas['PaymentSummary']; context: Approval['context'] }) => (
   <>
     <p className="decision-payee">
-      <span className="quiet">{t('to')}</span> {payment.beneficiary.display_name}
+      <span className="muted">{t('to')}</span> {payment.beneficiary.display_name}
     </p>
-    <p className="quiet">
+    <p className="muted">
       {railFacts[payment.beneficiary.payment_rail].label}, <span className="mono">{payment.beneficiary.destination_mask}</span>
       {payment.account_reference && `, ${t('account_reference_is', { reference: payment.account_reference })}`}
     </p>
@@ -158,7 +158,7 @@ export const DecisionCard = ({ approval, people, place, children }: Props) => {
       </div>
       <div>
         <Amount minor={subject.amountMinor} currency={subject.currency} size="hero" />
-        {subject.fee && <p className="quiet">{t('fee_is', { fee: subject.fee })}</p>}
+        {subject.fee && <p className="muted">{t('fee_is', { fee: subject.fee })}</p>}
         {payment ? <Payee payment={payment} context={approval.context} /> : <p className="decision-payee">{subject.title}</p>}
         {subject.note && <p className="decision-purpose">{subject.note}</p>}
         <SentAt at={subject.sentAt} />
@@ -169,17 +169,17 @@ export const DecisionCard = ({ approval, people, place, children }: Props) => {
           <div key={label}>
             <dt>{label}</dt>
             <dd className="strong">{value}</dd>
-            {note && <dd className="quiet small">{note}</dd>}
+            {note && <dd className="muted small">{note}</dd>}
           </div>
         ))}
       </dl>
       <p className="decision-why">
-        <span className="quiet">{t('card.why')}</span>
+        <span className="muted">{t('card.why')}</span>
         {subject.reason}
         {pending && payment && approval.decision_now?.outcome === 'deny' && (
           <span className="block bad-text">{t('card.refused_now', { reason: decisionReason(approval.decision_now) })}</span>
         )}
-        {pending && <span className="block quiet small">{balanceWords(approval)}</span>}
+        {pending && <span className="block muted small">{balanceWords(approval)}</span>}
       </p>
       {children}
     </section>

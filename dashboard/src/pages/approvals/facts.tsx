@@ -75,11 +75,11 @@ export const FactNotices = ({ facts, of, currency }: Props) => {
               </p>
             ))}
             {fact.items.length > 0 && fact.count > fact.items.length && (
-              <p className="quiet">{factTexts.more.replace('{count}', groupDigits(fact.count - fact.items.length))}</p>
+              <p className="muted">{factTexts.more.replace('{count}', groupDigits(fact.count - fact.items.length))}</p>
             )}
           </Notice>
         ))}
-      {names && <p className="quiet">{names}</p>}
+      {names && <p className="muted">{names}</p>}
     </>
   )
 }

@@ -46,7 +46,7 @@ export const PublicApprovalPage = ({ id }: { id: string }) => {
     <SinglePage title={title} wide aside={own.found && <Link href={`/approvals/${id}`}>{tLink('open_in_dashboard')}</Link>}>
       <div className="stack">
         <div className="stack-xs">
-          <p className="quiet">{tLink('payment_approval')}</p>
+          <p className="muted">{tLink('payment_approval')}</p>
           <h1>{title}</h1>
         </div>
         {!text && read.isPending && <SkeletonText width="80%" height={40} />}
@@ -92,7 +92,7 @@ const PublicApproval = ({ id, text, account, own }: Props) => {
         />
       )}
       {result === 'pending' && (
-        <p className="quiet">
+        <p className="muted">
           {richLink('time_left_is', {
             time: (
               <span className="strong">
@@ -110,7 +110,7 @@ const PublicApproval = ({ id, text, account, own }: Props) => {
       {result === 'pending' && <FactNotices facts={text.facts} of={text.payments_count} currency={text.currency} />}
       <SignedLines message={text.message} />
       {result === 'pending' && !decided && (
-        <Ways id={id} text={text} account={account} own={own} onDecided={onDecided} refresh={refresh} />
+        <DecisionMethods id={id} text={text} account={account} own={own} onDecided={onDecided} refresh={refresh} />
       )}
     </>
   )
@@ -119,7 +119,7 @@ const PublicApproval = ({ id, text, account, own }: Props) => {
 type WaysProps = Props & { onDecided: (approval: Approval) => void; refresh: () => void }
 
 /** Every way to decide. The buttons of the preferred way stay in view. */
-const Ways = ({ id, text, account, own, onDecided, refresh }: WaysProps) => {
+const DecisionMethods = ({ id, text, account, own, onDecided, refresh }: WaysProps) => {
   const wallets = useWallets()
   const seen = own.found?.approval
   const reject = useQuery({
@@ -143,12 +143,12 @@ const Ways = ({ id, text, account, own, onDecided, refresh }: WaysProps) => {
       <PasteSignature {...signing} />
       <div className="answer-bar">
         <Failure error={own.error} onRetry={own.retry} />
-        {account && !own.error && <p className="quiet small">{tLink('cannot_decide_here')}</p>}
+        {account && !own.error && <p className="muted small">{tLink('cannot_decide_here')}</p>}
         {wallets.length > 0 && <SignDecision {...signing} />}
         {!account && (
           <LinkButton
             href={signInPath(`/approve/${id}`)}
-            variant={wallets.length === 0 ? 'primary' : 'quiet'}
+            variant={wallets.length === 0 ? 'primary' : 'ghost'}
             size={wallets.length === 0 ? 'large' : 'normal'}
             wide
           >
@@ -204,7 +204,7 @@ const DecideSignedIn = ({ approval, signing, onDecided }: SignedInProps) => {
     <>
       {!cannotDecide && wallets.length > 0 && (
         <div className="stack-s">
-          <p className="quiet small">{tLink('or_sign_with_wallet')}</p>
+          <p className="muted small">{tLink('or_sign_with_wallet')}</p>
           <SignDecision {...signing} />
         </div>
       )}
@@ -225,7 +225,7 @@ const Line = ({ line }: { line: string }) => {
     <p className={isItem ? 'signed-item' : undefined}>
       {label && value && !isItem ? (
         <>
-          <span className="quiet">{label}</span>
+          <span className="muted">{label}</span>
           <span className={/\b[A-Z]+ NOT MATCH\b/.test(value) ? 'strong bad-text' : isWarning(line) ? 'strong' : undefined}>
             {value}
           </span>
@@ -244,7 +244,7 @@ const SignedLines = ({ message }: { message: string }) => {
     <section className="stack signed-text" aria-label={t('what_you_sign')}>
       {language !== 'en' && <p className="strong">{tLink('english_binds')}</p>}
       <div className="signed-lines" lang="en">
-        <p className="quiet">{opening}</p>
+        <p className="muted">{opening}</p>
         {lines.map((line, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: two lines of a list may be alike
           <Line key={`${index} ${line}`} line={line} />

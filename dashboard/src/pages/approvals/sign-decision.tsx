@@ -41,9 +41,9 @@ export const PasteSignature = ({ id, messages, onDecided }: Signing) => {
   if (choice === undefined) return null
   return (
     <details>
-      <summary className="quiet small">{t('elsewhere.title')}</summary>
+      <summary className="muted small">{t('elsewhere.title')}</summary>
       <Form className="stack-s" ready={signature.trim() !== ''} busy={send.isPending} onSubmit={() => send.mutate(choice)}>
-        <p className="quiet small">{t('elsewhere.how')}</p>
+        <p className="muted small">{t('elsewhere.how')}</p>
         {offered.length > 1 && (
           <Segments
             label={t('decision')}
@@ -69,7 +69,7 @@ export const PasteSignature = ({ id, messages, onDecided }: Signing) => {
 
 type OneProps = Omit<Signing, 'messages'> & { choice: Choice; message: string }
 
-const SignOne = ({ id, choice, message, onDecided }: OneProps) => {
+const SignButton = ({ id, choice, message, onDecided }: OneProps) => {
   const flow = useWalletFlow({
     prepare: async () => message,
     send: ({ signature, address }) => decideBySignature(id, { decision: choice, signature, address }),
@@ -83,7 +83,7 @@ export const SignDecision = ({ messages, ...rest }: Signing) => (
   <div className="stack-s">
     {choices.map((choice) => {
       const message = messages[choice]
-      return message !== undefined && <SignOne key={choice} choice={choice} message={message} {...rest} />
+      return message !== undefined && <SignButton key={choice} choice={choice} message={message} {...rest} />
     })}
   </div>
 )

@@ -19,20 +19,20 @@ type Props<Result> = {
   message: string
   send: (confirmation: TextConfirmation) => Promise<Result>
   announcement: (result: Result) => string
-  outdates: readonly string[]
+  invalidates: readonly string[]
   /** Label of the button that confirms without a signature. Absent if a signature is required. */
   unsignedLabel?: string
   onClose: () => void
 }
 
 /** Signs a text of the service, shown whole, with a wallet or a passkey. */
-export const SignText = <Result,>({ title, message, send, announcement, outdates, unsignedLabel, onClose }: Props<Result>) => {
+export const SignText = <Result,>({ title, message, send, announcement, invalidates, unsignedLabel, onClose }: Props<Result>) => {
   const client = useQueryClient()
   const passkeys = useOwnPasskeys()
   const done = (result: Result) => {
     announce(announcement(result))
     onClose()
-    for (const name of outdates) void client.invalidateQueries({ queryKey: [name] })
+    for (const name of invalidates) void client.invalidateQueries({ queryKey: [name] })
   }
   const flow = useWalletFlow({
     prepare: async () => message,

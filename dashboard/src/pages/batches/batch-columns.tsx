@@ -1,13 +1,13 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { columnOfTitle, listColumns } from '../../../../src/lib/list-columns.ts'
-import { tList } from '../../lib/list-texts.ts'
+import { tBatch } from '../../lib/list-texts.ts'
 import {
-  asRead,
+  type BatchSheet,
   columnWords,
-  type ListColumn,
-  leftOut,
-  listProblem,
-  type PaymentList,
+  ignoredMeaning,
+  parseLikeService,
+  type SheetColumn,
+  sheetProblem,
   withMeaning,
 } from '../../lib/payment-list.ts'
 import { moneyText } from '../../lib/words.ts'
@@ -16,23 +16,23 @@ import { Button } from '../../ui/button.tsx'
 import { Table } from '../../ui/listing.tsx'
 import { Card, Notice } from '../../ui/page.tsx'
 
-type Item = Awaited<ReturnType<typeof asRead>>['items'][number]
+type Item = Awaited<ReturnType<typeof parseLikeService>>['items'][number]
 const rowsShown = 3
 
 const ownField = (title: string): string => `metadata.${title}`
 
 /** Whether the column can become a custom field: its title is usable, and has no other meaning. */
-const canBecomeOwnField = ({ title, meaning }: ListColumn): boolean =>
+const canBecomeOwnField = ({ title, meaning }: SheetColumn): boolean =>
   title !== '' && meaning !== ownField(title) && columnOfTitle(title) !== title && columnOfTitle(ownField(title)) !== null
 
-const optionsOf = (column: ListColumn) => [
-  ...(column.meaning === null ? [{ value: '', label: tList('choose') }] : []),
+const optionsOf = (column: SheetColumn) => [
+  ...(column.meaning === null ? [{ value: '', label: tBatch('choose') }] : []),
   ...listColumns.map((value) => ({ value, label: columnWords(value) })),
   ...(column.meaning?.startsWith('metadata.')
-    ? [{ value: column.meaning, label: tList('own_field_of', { name: column.meaning.slice('metadata.'.length) }) }]
+    ? [{ value: column.meaning, label: tBatch('own_field_of', { name: column.meaning.slice('metadata.'.length) }) }]
     : []),
-  ...(canBecomeOwnField(column) ? [{ value: ownField(column.title), label: tList('own_field') }] : []),
-  { value: leftOut, label: tList('leave_out') },
+  ...(canBecomeOwnField(column) ? [{ value: ownField(column.title), label: tBatch('own_field') }] : []),
+  { value: ignoredMeaning, label: tBatch('leave_out') },
 ]
 
 /** The value as the service reads it, which may differ from the cell: a lost leading zero is restored. */
@@ -48,33 +48,33 @@ const shownOf = (item: Item, meaning: string | null, currency: string): string =
 }
 
 /** Meaning of each column, with the values of the first rows as the service reads them. */
-export const BatchColumns = ({ list, onChange }: { list: PaymentList; onChange: (list: PaymentList) => void }) => {
+export const BatchColumns = ({ list, onChange }: { list: BatchSheet; onChange: (list: BatchSheet) => void }) => {
   const currency = useSession().account.balance.currency
   const { columns, rows } = list
   const first = { ...list, rows: rows.slice(0, rowsShown) }
   const read = useQuery({
     queryKey: ['list as understood', JSON.stringify(first)],
-    queryFn: async () => (await asRead(first, currency)).items,
+    queryFn: async () => (await parseLikeService(first, currency)).items,
     placeholderData: keepPreviousData,
   })
-  const problem = listProblem(list)
+  const problem = sheetProblem(list)
   const unknown = columns.filter(({ meaning }) => meaning === null).length
   return (
-    <Card title={tList('columns')} note={tList('columns.note')} flush>
+    <Card title={tBatch('columns')} note={tBatch('columns.note')} flush>
       <Table
-        headings={[tList('in_file'), tList('is'), ...first.rows.map(({ number }) => tList('row', { number }))]}
-        label={tList('columns')}
+        headings={[tBatch('in_file'), tBatch('is'), ...first.rows.map(({ number }) => tBatch('row', { number }))]}
+        label={tBatch('columns')}
       >
         {columns.map((column, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: columns have no ID and keep their positions
           <tr key={index}>
             <td>
-              <bdi>{column.title || tList('column', { place: index + 1 })}</bdi>
+              <bdi>{column.title || tBatch('column', { place: index + 1 })}</bdi>
             </td>
             <td>
               <select
                 className="input"
-                aria-label={tList('what_is', { title: column.title || tList('column', { place: index + 1 }) })}
+                aria-label={tBatch('what_is', { title: column.title || tBatch('column', { place: index + 1 }) })}
                 value={column.meaning ?? ''}
                 onChange={({ target }) => onChange(withMeaning(list, index, target.value))}
               >
@@ -86,9 +86,9 @@ export const BatchColumns = ({ list, onChange }: { list: PaymentList; onChange: 
               </select>
             </td>
             {first.rows.map(({ number, cells }, row) => (
-              <td key={number} className={column.meaning === leftOut ? 'faint' : undefined}>
+              <td key={number} className={column.meaning === ignoredMeaning ? 'faint' : undefined}>
                 <bdi>
-                  {column.meaning === null || column.meaning === leftOut
+                  {column.meaning === null || column.meaning === ignoredMeaning
                     ? cells[index]
                     : shownOf(read.data?.[row] ?? {}, column.meaning, currency)}
                 </bdi>
@@ -104,10 +104,10 @@ export const BatchColumns = ({ list, onChange }: { list: PaymentList; onChange: 
               <Button
                 size="small"
                 onClick={() =>
-                  onChange({ ...list, columns: columns.map((each) => ({ ...each, meaning: each.meaning ?? leftOut })) })
+                  onChange({ ...list, columns: columns.map((each) => ({ ...each, meaning: each.meaning ?? ignoredMeaning })) })
                 }
               >
-                {tList('leave_unknown', { unknown })}
+                {tBatch('leave_unknown', { unknown })}
               </Button>
             )}
           </Notice>

@@ -154,7 +154,7 @@ const Lines = ({ lines, batch, message }: Props & { lines: readonly Line[] }) =>
       )}
       {shown.length < found.length && (
         <div className="row row-end card-footer no-print">
-          <Button variant="quiet" onClick={() => setAll(true)}>
+          <Button variant="ghost" onClick={() => setAll(true)}>
             {t('show_all', { payments: t('payments', { count: found.length }) })}
           </Button>
         </div>

@@ -6,7 +6,7 @@ import { api, approvalQuery, batchPaymentsQuery, batchQuery, rowsOf, type Schema
 import { useEvery } from '../../api/use-every.ts'
 import { useDebounced } from '../../lib/drafts.ts'
 import { t } from '../../lib/language.ts'
-import { richList, tList } from '../../lib/list-texts.ts'
+import { richBatch, tBatch } from '../../lib/list-texts.ts'
 import { failureWords } from '../../lib/rails.ts'
 import {
   batchTitle,
@@ -46,7 +46,7 @@ import { ApprovalTimeline } from '../payments/timeline.tsx'
 
 type Batch = Schemas['PaymentBatch']
 
-const back = { href: '/payments/batches', label: tList('batches') }
+const back = { href: '/payments/batches', label: tBatch('batches') }
 
 /** Whether the status can still change by itself. A batch with an unknown payment counts as processing. */
 const isBatchOpen = ({ status }: Batch): boolean => ['scheduled', 'pending_approval', 'processing'].includes(status)
@@ -71,20 +71,20 @@ const Actions = ({ batch }: { batch: Batch }) => {
   return (
     <>
       <CsvButton path={`/v1/payment-batches/${batch.id}/lines`} query={{}} name={`${batch.name ?? batch.id}-results`} />
-      {batch.approval_id && <LinkButton href={`/approvals/${batch.approval_id}`}>{tList('view_approval')}</LinkButton>}
+      {batch.approval_id && <LinkButton href={`/approvals/${batch.approval_id}`}>{tBatch('view_approval')}</LinkButton>}
       {!waits && can('payment.create') && (
-        <LinkButton href={`/payments/batches/new?again=${batch.id}`}>{tList('pay_again')}</LinkButton>
+        <LinkButton href={`/payments/batches/new?again=${batch.id}`}>{tBatch('pay_again')}</LinkButton>
       )}
       <ConfirmButton
-        button={{ variant: 'quiet', children: tList('cancel'), offered: waits && can('payment.create') }}
-        title={tList('cancel.title')}
-        action={tList('cancel')}
-        keep={tList('cancel.keep')}
+        button={{ variant: 'ghost', children: tBatch('cancel'), offered: waits && can('payment.create') }}
+        title={tBatch('cancel.title')}
+        action={tBatch('cancel')}
+        keep={tBatch('cancel.keep')}
         change={() => api.POST('/v1/payment-batches/{id}/cancel', { path: { id: batch.id } })}
-        announcement={() => tList('cancel.done')}
-        outdates={['payment', 'payments', 'approval', 'approvals', 'inbox', 'account']}
+        announcement={() => tBatch('cancel.done')}
+        invalidates={['payment', 'payments', 'approval', 'approvals', 'inbox', 'account']}
       >
-        <p>{tList('cancel.note')}</p>
+        <p>{tBatch('cancel.note')}</p>
       </ConfirmButton>
     </>
   )
@@ -110,16 +110,16 @@ const BatchDetail = ({ batch }: { batch: Batch }) => {
 const Review = ({ approval }: { approval: Schemas['Approval'] }) => {
   const cannotDecide = useReasonCannotDecide(approval)
   return (
-    <Notice tone="warn" title={tList('waits')}>
-      <p className="quiet">
-        {richList('waits.left', {
-          hindrance: cannotDecide ?? tList('waits.look'),
+    <Notice tone="warn" title={tBatch('waits')}>
+      <p className="muted">
+        {richBatch('waits.left', {
+          hindrance: cannotDecide ?? tBatch('waits.look'),
           countdown: <Countdown to={approval.expires_at} bare />,
         })}
       </p>
       <div className="row">
         <LinkButton href={`/approvals/${approval.id}`} variant={cannotDecide ? 'secondary' : 'primary'}>
-          {cannotDecide ? tList('view_approval') : tList('review')}
+          {cannotDecide ? tBatch('view_approval') : tBatch('review')}
         </LinkButton>
       </div>
     </Notice>
@@ -140,18 +140,18 @@ const Progress = ({ batch, approval }: { batch: Batch; approval: Schemas['Approv
       <div className="row row-between">
         <div>
           <Amount minor={batch.total_minor} currency={batch.currency} size="big" />
-          <p className="quiet">{t('payments', { count: batch.items_count })}</p>
+          <p className="muted">{t('payments', { count: batch.items_count })}</p>
         </div>
         <StatusBadge status={batch.status} />
       </div>
       <div
         className="meter"
         role="progressbar"
-        aria-label={tList('ended')}
+        aria-label={tBatch('ended')}
         aria-valuemin={0}
         aria-valuemax={batch.items_count}
         aria-valuenow={ended}
-        aria-valuetext={tList('ended_of', { ended, items_count: batch.items_count })}
+        aria-valuetext={tBatch('ended_of', { ended, items_count: batch.items_count })}
       >
         <span style={{ width: `${part * 100}%` }} />
       </div>
@@ -159,15 +159,15 @@ const Progress = ({ batch, approval }: { batch: Batch; approval: Schemas['Approv
       <Facts
         facts={{
           [t('requested_by')]: <RequestedBy batch={batch} />,
-          [tList('fees')]: feeWords(batch.total_minor, batch.fees_minor, batch.currency),
-          [batch.status === 'rejected' ? tList('rejected_by') : tList('approved_by')]: approval && (
+          [tBatch('fees')]: feeWords(batch.total_minor, batch.fees_minor, batch.currency),
+          [batch.status === 'rejected' ? tBatch('rejected_by') : tBatch('approved_by')]: approval && (
             <Decided approval={approval} decision={batch.status === 'rejected' ? 'reject' : 'approve'} />
           ),
-          [tList('pays_again')]: batch.again_of && <Earlier id={batch.again_of} />,
-          [tList('sent_at')]: batch.execute_at && <ExactTime at={batch.execute_at} />,
-          [tList('created')]: <ExactTime at={batch.created_at} />,
-          [tList('ended_at')]: batch.completed_at && <ExactTime at={batch.completed_at} />,
-          '': <CopyButton value={batch.id}>{tList('copy_id')}</CopyButton>,
+          [tBatch('pays_again')]: batch.again_of && <Earlier id={batch.again_of} />,
+          [tBatch('sent_at')]: batch.execute_at && <ExactTime at={batch.execute_at} />,
+          [tBatch('created')]: <ExactTime at={batch.created_at} />,
+          [tBatch('ended_at')]: batch.completed_at && <ExactTime at={batch.completed_at} />,
+          '': <CopyButton value={batch.id}>{tBatch('copy_id')}</CopyButton>,
         }}
       />
     </Card>
@@ -188,7 +188,7 @@ const RequestedBy = ({ batch }: { batch: Batch }) => {
 const Decided = ({ approval, decision }: { approval: Schemas['Approval']; decision: 'approve' | 'reject' }) => {
   const people = usePeople()
   const by = approval.decisions.filter((each) => each.decision === decision && !each.voided_at)
-  return by.length > 0 ? capitalized(listWords(by.map(({ account_id: person }) => people(person)))) : tList('no_one')
+  return by.length > 0 ? capitalized(listWords(by.map(({ account_id: person }) => people(person)))) : tBatch('no_one')
 }
 
 const inListOrder = (one: Schemas['Payment'], other: Schemas['Payment']): number =>
@@ -207,7 +207,7 @@ const Items = ({ batch }: { batch: Batch }) => {
       title={t('payments_label')}
       actions={
         <>
-          <TextField label={t('search')} type="search" value={text} onChange={setText} placeholder={tList('search_payments')} />
+          <TextField label={t('search')} type="search" value={text} onChange={setText} placeholder={tBatch('search_payments')} />
           <SelectField
             label={t('status')}
             value={status ?? ''}
@@ -215,7 +215,7 @@ const Items = ({ batch }: { batch: Batch }) => {
             emptyLabel={t('view.all')}
             options={statusesIn(batch).map((each) => ({
               value: each,
-              label: tList('status_of', { status: statusText(each), count: batch.counts[each] ?? 0 }),
+              label: tBatch('status_of', { status: statusText(each), count: batch.counts[each] ?? 0 }),
             }))}
           />
         </>
@@ -252,7 +252,7 @@ const ItemRow = ({ payment }: { payment: Schemas['Payment'] }) => (
         <span className="faint">
           {payment.batch_row === null
             ? `${(payment.batch_index ?? 0) + 1}. `
-            : tList('row_before', { batch_row: payment.batch_row })}
+            : tBatch('row_before', { batch_row: payment.batch_row })}
         </span>
         {payment.beneficiary.display_name}
       </Link>

@@ -1,13 +1,13 @@
 import { useState } from 'react'
 import type { RowFault } from '../../../../client/src/list-faults.ts'
-import { tList } from '../../lib/list-texts.ts'
-import { fieldName, isEditable, isShown, type ListColumn, type ListRow, type PaymentList } from '../../lib/payment-list.ts'
+import { tBatch } from '../../lib/list-texts.ts'
+import { type BatchSheet, fieldName, isEditable, isShown, type SheetColumn, type SheetRow } from '../../lib/payment-list.ts'
 import { Button } from '../../ui/button.tsx'
 import { Table } from '../../ui/listing.tsx'
 import { Card } from '../../ui/page.tsx'
 
 type RowsProps = {
-  list: PaymentList
+  list: BatchSheet
   faults: readonly RowFault[]
   onCell: (row: number, column: number, text: string) => void
   onRemove: (row: number) => void
@@ -20,18 +20,18 @@ export const BatchRows = ({ list, faults, onCell, onRemove }: RowsProps) => {
   const [all, setAll] = useState(false)
   const [edited, setEdited] = useState<ReadonlySet<number>>(new Set())
   const wrong = Map.groupBy(faults, ({ row }) => row)
-  const places = list.rows.toSorted((one, other) => Number(wrong.has(other.number)) - Number(wrong.has(one.number)))
-  const shown = all ? places : places.slice(0, Math.max(shownAtFirst, wrong.size))
+  const sortedRows = list.rows.toSorted((one, other) => Number(wrong.has(other.number)) - Number(wrong.has(one.number)))
+  const shown = all ? sortedRows : sortedRows.slice(0, Math.max(shownAtFirst, wrong.size))
   const width = Math.max(list.columns.length, ...list.rows.map(({ cells }) => cells.length))
   // Names columns without a title, so that a person can look at their cells and move them.
   const columns = Array.from({ length: width }, (_, index) => ({
     index,
-    title: list.columns[index]?.title || tList('column', { place: index + 1 }),
+    title: list.columns[index]?.title || tBatch('column', { place: index + 1 }),
     meaning: list.columns[index]?.meaning ?? null,
   })).filter((column) => isShown(list, column))
   return (
-    <Card title={tList('rows', { count: list.rows.length })} flush>
-      <Table headings={[tList('row_head'), ...columns.map(({ title }) => title), { hidden: tList('change') }]} folded="cells">
+    <Card title={tBatch('rows', { count: list.rows.length })} flush>
+      <Table headings={[tBatch('row_head'), ...columns.map(({ title }) => title), { hidden: tBatch('change') }]} folded="cells">
         {shown.map((row) => (
           <Row
             key={row.number}
@@ -47,10 +47,10 @@ export const BatchRows = ({ list, faults, onCell, onRemove }: RowsProps) => {
           />
         ))}
       </Table>
-      {shown.length < places.length && (
+      {shown.length < sortedRows.length && (
         <div className="row row-end card-footer">
-          <Button variant="quiet" onClick={() => setAll(true)}>
-            {tList('show_rows', { length: places.length })}
+          <Button variant="ghost" onClick={() => setAll(true)}>
+            {tBatch('show_rows', { length: sortedRows.length })}
           </Button>
         </div>
       )}
@@ -59,9 +59,9 @@ export const BatchRows = ({ list, faults, onCell, onRemove }: RowsProps) => {
 }
 
 type RowProps = Pick<RowsProps, 'onCell' | 'onRemove'> & {
-  row: ListRow
-  columns: readonly (ListColumn & { index: number })[]
-  fixed: (column: ListColumn) => boolean
+  row: SheetRow
+  columns: readonly (SheetColumn & { index: number })[]
+  fixed: (column: SheetColumn) => boolean
   faults: readonly string[]
   editing: boolean
   onEdit: () => void
@@ -76,7 +76,7 @@ const Row = ({ row: { number, cells }, columns, fixed, faults, editing, onEdit, 
           {editing && !fixed({ title, meaning }) ? (
             <input
               className="input"
-              aria-label={tList('row_of', { number, title })}
+              aria-label={tBatch('row_of', { number, title })}
               aria-describedby={faults.length > 0 ? `row-${number}-faults` : undefined}
               value={cells[index] ?? ''}
               onChange={(event) => onCell(number, index, event.target.value)}
@@ -89,11 +89,11 @@ const Row = ({ row: { number, cells }, columns, fixed, faults, editing, onEdit, 
       <td className="nowrap">
         <Button
           size="small"
-          variant="quiet"
-          label={tList('act_row', { what: editing ? tList('remove') : tList('edit'), number })}
+          variant="ghost"
+          label={tBatch('act_row', { what: editing ? tBatch('remove') : tBatch('edit'), number })}
           onClick={editing ? () => onRemove(number) : onEdit}
         >
-          {editing ? tList('remove') : tList('edit')}
+          {editing ? tBatch('remove') : tBatch('edit')}
         </Button>
       </td>
     </tr>

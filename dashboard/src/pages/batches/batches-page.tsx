@@ -1,7 +1,7 @@
 import { batchesQuery } from '../../api/queries.ts'
 import { useDebounced, useFilters } from '../../lib/drafts.ts'
 import { t } from '../../lib/language.ts'
-import { tList } from '../../lib/list-texts.ts'
+import { tBatch } from '../../lib/list-texts.ts'
 import { batchTitle } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { NewLink } from '../../ui/button.tsx'
@@ -14,11 +14,11 @@ export const BatchesPage = () => {
   const { get, set } = useFilters()
   const q = get('q') ?? ''
   const query = batchesQuery(useDebounced(q.trim()) || undefined)
-  const create = can('payment.create') && <NewLink href="/payments/batches/new">{tList('pay')}</NewLink>
+  const create = can('payment.create') && <NewLink href="/payments/batches/new">{tBatch('pay')}</NewLink>
   return (
     <Page
-      title={tList('batches')}
-      lead={tList('batches.note')}
+      title={tBatch('batches')}
+      lead={tBatch('batches.note')}
       back={{ href: '/payments', label: t('payments_label') }}
       actions={create}
     >
@@ -28,19 +28,19 @@ export const BatchesPage = () => {
           type="search"
           value={q}
           onChange={(text) => set('q', text)}
-          placeholder={tList('search')}
+          placeholder={tBatch('search')}
         />
       </search>
       <List
-        label={tList('batches')}
+        label={tBatch('batches')}
         query={query}
         empty={
           q === '' ? (
-            <Empty icon="payments" title={tList('none')} actions={create}>
-              {tList('none.note')}
+            <Empty icon="payments" title={tBatch('none')} actions={create}>
+              {tBatch('none.note')}
             </Empty>
           ) : (
-            <Empty icon="payments" title={tList('no_match')} />
+            <Empty icon="payments" title={tBatch('no_match')} />
           )
         }
       >

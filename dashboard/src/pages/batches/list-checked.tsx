@@ -4,19 +4,19 @@ import { groupFaults, type RowFault, rowsText } from '../../../../client/src/lis
 import { ApiError } from '../../api/error.ts'
 import type { Schemas } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
-import { richList, tList } from '../../lib/list-texts.ts'
-import { warningsOfList } from '../../lib/list-warnings.ts'
-import { correctedFiles, fieldName, type PaymentList } from '../../lib/payment-list.ts'
+import { richBatch, tBatch } from '../../lib/list-texts.ts'
+import { warningsOfBatch } from '../../lib/list-warnings.ts'
+import { type BatchSheet, fieldName, splitByFault } from '../../lib/payment-list.ts'
 import { saveFile } from '../../lib/text-file.ts'
 import { capitalized, feeWords, moneyText } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Facts, Failure, Notice, Time } from '../../ui/page.tsx'
 
-type Props = { list: PaymentList; error: unknown; faults: readonly RowFault[]; meant: boolean; onMeant: () => void }
+type Props = { list: BatchSheet; error: unknown; faults: readonly RowFault[]; meant: boolean; onMeant: () => void }
 
 /** Faults to correct, each kind once with its rows. Faults of the whole batch are shown separately. */
-export const ListFaults = ({ list, error, faults, meant, onMeant }: Props) => {
+export const BatchFaults = ({ list, error, faults, meant, onMeant }: Props) => {
   const currency = useSession().account.balance.currency
   const {
     total_minor: total,
@@ -36,19 +36,19 @@ export const ListFaults = ({ list, error, faults, meant, onMeant }: Props) => {
   const save = (which: 'payable' | 'wrong') =>
     saveFile(
       `${list.name || 'list'}-${which === 'payable' ? 'can-be-paid' : 'cannot-be-paid'}.csv`,
-      new Blob([correctedFiles(list, reasons())[which]], { type: 'text/csv' }),
+      new Blob([splitByFault(list, reasons())[which]], { type: 'text/csv' }),
     )
   return (
     <>
       {isShort && (
-        <Notice tone="bad" title={tList('short')} live>
+        <Notice tone="bad" title={tBatch('short')} live>
           <p>
-            {richList('short.note', {
+            {richBatch('short.note', {
               amount: moneyText(total, currency),
-              fees: typeof fees === 'string' && fees !== '0' && tList('short.fees', { amount: moneyText(fees, currency) }),
+              fees: typeof fees === 'string' && fees !== '0' && tBatch('short.fees', { amount: moneyText(fees, currency) }),
               available:
                 typeof available === 'string' &&
-                richList('short.available', {
+                richBatch('short.available', {
                   amount: moneyText(available, currency),
                   link: <Link href="/top-up">{t('top_up')}</Link>,
                 }),
@@ -58,7 +58,7 @@ export const ListFaults = ({ list, error, faults, meant, onMeant }: Props) => {
       )}
       {faults.length === 0 && !isShort && <Failure error={error} />}
       {faults.length > 0 && (
-        <Notice tone="bad" title={tList('cannot', { count: wrong.size })} live>
+        <Notice tone="bad" title={tBatch('cannot', { count: wrong.size })} live>
           <ul>
             {groupFaults(faults).map((kind) => (
               <li key={`${kind.param} ${kind.message}`}>
@@ -69,19 +69,19 @@ export const ListFaults = ({ list, error, faults, meant, onMeant }: Props) => {
           </ul>
           {reason === 'possible_duplicate' ? (
             <Button size="small" onClick={onMeant}>
-              {meant ? tList('repeats_meant') : tList('repeats_mean')}
+              {meant ? tBatch('repeats_meant') : tBatch('repeats_mean')}
             </Button>
           ) : (
             <>
-              <p>{tList('correct')}</p>
+              <p>{tBatch('correct')}</p>
               <div className="row">
                 {wrong.size < list.rows.length && (
                   <Button size="small" icon="download" onClick={() => save('payable')}>
-                    {tList('payable', { rows: list.rows.length - wrong.size })}
+                    {tBatch('payable', { rows: list.rows.length - wrong.size })}
                   </Button>
                 )}
                 <Button size="small" icon="download" onClick={() => save('wrong')}>
-                  {tList('wrong', { size: wrong.size })}
+                  {tBatch('wrong', { size: wrong.size })}
                 </Button>
               </div>
             </>
@@ -94,12 +94,12 @@ export const ListFaults = ({ list, error, faults, meant, onMeant }: Props) => {
 
 type Preview = Schemas['PaymentBatchPreview']
 type Item = Preview['items'][number]
-type PreviewProps = { list: PaymentList; preview: Preview; meant: boolean; onMeant: () => void }
+type PreviewProps = { list: BatchSheet; preview: Preview; meant: boolean; onMeant: () => void }
 
 const maxShown = 20
 
 /** Preview of a batch whose rows can all be paid. Asks once about possible duplicates. */
-export const ListPreview = ({ list, preview, meant, onMeant }: PreviewProps) => {
+export const BatchPreview = ({ list, preview, meant, onMeant }: PreviewProps) => {
   const { items, currency } = preview
   const rowOf = (index: number | null) => list.rows[index ?? -1]?.number
   const known = items.filter(({ payee }) => payee === 'known').length
@@ -107,54 +107,54 @@ export const ListPreview = ({ list, preview, meant, onMeant }: PreviewProps) => 
   const renamed = items.filter(({ given_name: given }) => given !== null)
   return (
     <>
-      <Notice tone="good" title={tList('all_good')} live>
+      <Notice tone="good" title={tBatch('all_good')} live>
         <Facts
           facts={{
             [t('payments_label')]: t('payments', { count: preview.items_count }),
             [t('total')]: moneyText(preview.total_minor, currency),
-            [tList('fees')]: feeWords(preview.total_minor, preview.fees_minor, currency),
-            [tList('new_payees')]:
-              preview.new_payees_count > 0 ? tList('new_payees.count', { new_payees_count: preview.new_payees_count }) : null,
-            [tList('known_payees')]: known > 0 ? tList('known_payees.count', { count: known }) : null,
+            [tBatch('fees')]: feeWords(preview.total_minor, preview.fees_minor, currency),
+            [tBatch('new_payees')]:
+              preview.new_payees_count > 0 ? tBatch('new_payees.count', { new_payees_count: preview.new_payees_count }) : null,
+            [tBatch('known_payees')]: known > 0 ? tBatch('known_payees.count', { count: known }) : null,
             [t('approval')]:
-              preview.required_approvals > 0 ? tList('approvals', { count: preview.required_approvals }) : tList('not_needed'),
-            [t('look_at')]: warningsOfList(items, rowOf),
+              preview.required_approvals > 0 ? tBatch('approvals', { count: preview.required_approvals }) : tBatch('not_needed'),
+            [t('look_at')]: warningsOfBatch(items, rowOf),
           }}
         />
       </Notice>
       {renamed.length > 0 && (
-        <Notice tone="warn" title={tList('renamed', { count: renamed.length })} live>
-          <Named items={renamed}>
+        <Notice tone="warn" title={tBatch('renamed', { count: renamed.length })} live>
+          <NamedItems items={renamed}>
             {({ index, given_name: given, display_name: name }) => (
-              <>{richList('renamed.row', { row: rowOf(index), bdi: <bdi>{given}</bdi>, bdi2: <bdi>{name}</bdi> })}</>
+              <>{richBatch('renamed.row', { row: rowOf(index), bdi: <bdi>{given}</bdi>, bdi2: <bdi>{name}</bdi> })}</>
             )}
-          </Named>
+          </NamedItems>
         </Notice>
       )}
       {repeated.length > 0 && (
-        <Notice tone="warn" title={tList('repeated', { count: repeated.length })} live>
-          <Named items={repeated}>
+        <Notice tone="warn" title={tBatch('repeated', { count: repeated.length })} live>
+          <NamedItems items={repeated}>
             {({ index, display_name: name, amount_minor: amount, looks_like: earlier }) => (
               <>
-                {richList('repeated.row', {
+                {richBatch('repeated.row', {
                   row: rowOf(index),
                   bdi: <bdi>{name}</bdi>,
                   amount: moneyText(amount, currency),
                   what:
                     earlier && earlier.payment_id !== null ? (
                       <>
-                        <Link href={`/payments/${earlier.payment_id}`}>{tList('repeated.paid')}</Link>{' '}
+                        <Link href={`/payments/${earlier.payment_id}`}>{tBatch('repeated.paid')}</Link>{' '}
                         <Time at={earlier.created_at} />
                       </>
                     ) : (
-                      tList('repeated.same', { row: rowOf(earlier?.index ?? null) ?? '' })
+                      tBatch('repeated.same', { row: rowOf(earlier?.index ?? null) ?? '' })
                     ),
                 })}
               </>
             )}
-          </Named>
+          </NamedItems>
           <Button size="small" onClick={onMeant}>
-            {meant ? tList('repeated.again') : tList('repeated.pay')}
+            {meant ? tBatch('repeated.again') : tBatch('repeated.pay')}
           </Button>
         </Notice>
       )}
@@ -162,11 +162,11 @@ export const ListPreview = ({ list, preview, meant, onMeant }: PreviewProps) => 
   )
 }
 
-const Named = ({ items, children }: { items: readonly Item[]; children: (item: Item) => ReactNode }) => (
+const NamedItems = ({ items, children }: { items: readonly Item[]; children: (item: Item) => ReactNode }) => (
   <ul>
     {items.slice(0, maxShown).map((item) => (
       <li key={item.index}>{children(item)}</li>
     ))}
-    {items.length > maxShown && <li>{tList('more', { items: items.length - maxShown })}</li>}
+    {items.length > maxShown && <li>{tBatch('more', { items: items.length - maxShown })}</li>}
   </ul>
 )

@@ -2,30 +2,30 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import type { RowFault } from '../../../../client/src/list-faults.ts'
-import { ApiError, mayPass } from '../../api/error.ts'
-import { batchPaymentsQuery, batchQuery, paymentLists, rowsOf, type SentList } from '../../api/queries.ts'
+import { ApiError, isRetryable } from '../../api/error.ts'
+import { type BatchInput, batchClient, batchPaymentsQuery, batchQuery, rowsOf } from '../../api/queries.ts'
 import { useEvery } from '../../api/use-every.ts'
 import { useDraft } from '../../lib/drafts.ts'
 import { t } from '../../lib/language.ts'
-import { tList } from '../../lib/list-texts.ts'
+import { tBatch } from '../../lib/list-texts.ts'
 import {
-  exampleList,
-  listProblem,
-  type PaymentList,
-  readList,
-  readListFile,
+  type BatchSheet,
+  exampleCsv,
+  parseSheet,
+  parseSheetFile,
   rememberColumns,
   rowFault,
+  sheetProblem,
   withCell,
   withoutRows,
 } from '../../lib/payment-list.ts'
-import { repeatedList, sentList } from '../../lib/repeated-list.ts'
+import { batchRequestOf, repeatedSheet } from '../../lib/repeated-list.ts'
 import { type Encoding, encodingsOf, saveFile } from '../../lib/text-file.ts'
 import { Allowed, LoadState, useSession } from '../../shell/session.tsx'
 import { Button, Submit } from '../../ui/button.tsx'
 import { FileField, TextArea, TextField } from '../../ui/field.tsx'
 import { Form, useIdempotencyKey } from '../../ui/form.tsx'
-import { laterPart } from '../../ui/later.tsx'
+import { lazyPart } from '../../ui/later.tsx'
 import { Card, Failure, Notice, Page, SkeletonCard } from '../../ui/page.tsx'
 import { readSendTime, SendLater, sendNow } from '../../ui/send-later.tsx'
 import { announce } from '../../ui/toast.tsx'
@@ -33,27 +33,27 @@ import { BatchColumns } from './batch-columns.tsx'
 import { BatchRows } from './batch-rows.tsx'
 
 // The code for the result of a check loads with the first result.
-const ListFaults = laterPart(async () => (await import('./list-checked.tsx')).ListFaults)
-const ListPreview = laterPart(async () => (await import('./list-checked.tsx')).ListPreview)
+const BatchFaults = lazyPart(async () => (await import('./list-checked.tsx')).BatchFaults)
+const BatchPreview = lazyPart(async () => (await import('./list-checked.tsx')).BatchPreview)
 
-const newList = '/payments/batches/new'
+const newBatchPath = '/payments/batches/new'
 
 export const NewBatchPage = () => {
   const again = useSearchParams()[0].get('again')
   return (
     <Page
-      title={again ? tList('again') : tList('pay')}
-      lead={again ? tList('again.note') : tList('new.note')}
-      back={{ href: '/payments/batches', label: tList('batches') }}
+      title={again ? tBatch('again') : tBatch('pay')}
+      lead={again ? tBatch('again.note') : tBatch('new.note')}
+      back={{ href: '/payments/batches', label: tBatch('batches') }}
     >
-      <Allowed permission="payment.create" action={tList('to_pay')}>
+      <Allowed permission="payment.create" action={tBatch('to_pay')}>
         {again ? <Again key={again} id={again} /> : <NewBatch />}
       </Allowed>
     </Page>
   )
 }
 
-type Draft = { list: PaymentList | null; name: string; time: typeof sendNow }
+type Draft = { list: BatchSheet | null; name: string; time: typeof sendNow }
 
 const noDraft: Draft = { list: null, name: '', time: sendNow }
 
@@ -62,7 +62,7 @@ const NewBatch = ({ initial = noDraft }: { initial?: Draft }) => {
   const draft = useDraft('list', account.id, () => initial)
   const { list } = draft.value
   if (list) return <Review list={list} draft={draft} />
-  return <ChooseList onRead={(read) => draft.set({ list: read, name: read.name })} />
+  return <ChooseFile onRead={(read) => draft.set({ list: read, name: read.name })} />
 }
 
 /** A new batch that starts with the rows of an earlier one. */
@@ -72,20 +72,20 @@ const Again = ({ id }: { id: string }) => {
   if (read.isError) return <Failure error={read.error} onRetry={() => void read.refetch()} />
   if (batch.isError) return <LoadState query={batch} path={`/v1/payment-batches/${id}`} />
   if (!batch.data || !read.isSuccess || read.hasNextPage) return <SkeletonCard rows={6} />
-  const list = repeatedList(batch.data, rowsOf(read))
+  const list = repeatedSheet(batch.data, rowsOf(read))
   return <NewBatch initial={{ ...noDraft, list, name: list.name }} />
 }
 
-const isCutShort = (error: unknown): boolean => error instanceof ApiError && typeof error.details.more === 'number'
+const hasMoreFaults = (error: unknown): boolean => error instanceof ApiError && typeof error.details.more === 'number'
 
-type Refusal = { error: unknown; faults: RowFault[] }
+type FailedAttempt = { error: unknown; faults: RowFault[] }
 
 const attempt = async <Answer,>(
-  list: PaymentList,
+  list: BatchSheet,
   currency: string,
-  send: (body: SentList) => Promise<Answer>,
-): Promise<{ answer: Answer } | Refusal> => {
-  const { body, faults, faultsOf } = await sentList(list, currency)
+  send: (body: BatchInput) => Promise<Answer>,
+): Promise<{ answer: Answer } | FailedAttempt> => {
+  const { body, faults, faultsOf } = await batchRequestOf(list, currency)
   if (faults.length > 0) return { error: null, faults }
   try {
     return { answer: await send(body) }
@@ -95,12 +95,12 @@ const attempt = async <Answer,>(
 }
 
 /** An error names at most a hundred fields, so the remaining rows are checked again until all faults are known. */
-const faultsOf = async (list: PaymentList, check: (rest: PaymentList) => ReturnType<typeof attempt>, refused: Refusal) => {
+const faultsOf = async (list: BatchSheet, check: (rest: BatchSheet) => ReturnType<typeof attempt>, refused: FailedAttempt) => {
   const faults: RowFault[] = []
-  for (let last: Refusal | null = refused; last; ) {
+  for (let last: FailedAttempt | null = refused; last; ) {
     faults.push(...last.faults)
     const rest = withoutRows(list, new Set(faults.map(({ row }) => row)))
-    if (last.faults.length === 0 || !isCutShort(last.error) || rest.rows.length === 0) break
+    if (last.faults.length === 0 || !hasMoreFaults(last.error) || rest.rows.length === 0) break
     const next = await check(rest)
     last = 'answer' in next ? null : next
   }
@@ -111,13 +111,13 @@ const faultsOf = async (list: PaymentList, check: (rest: PaymentList) => ReturnT
   })
 }
 
-type Preview = Awaited<ReturnType<typeof paymentLists.check>>
+type Preview = Awaited<ReturnType<typeof batchClient.check>>
 /** Result of a check. `asked`: the checked batch, which may have changed since. */
 type Checked = { asked: string; preview: Preview | null; error: unknown; faults: RowFault[] }
 
-const Review = ({ list, draft }: { list: PaymentList; draft: ReturnType<typeof useDraft<Draft>> }) => {
+const Review = ({ list, draft }: { list: BatchSheet; draft: ReturnType<typeof useDraft<Draft>> }) => {
   const { name, time } = draft.value
-  const onChange = (changed: PaymentList) => draft.set({ list: changed })
+  const onChange = (changed: BatchSheet) => draft.set({ list: changed })
   const [, navigate] = useLocation()
   const keyed = useIdempotencyKey()
   const [meantFor, setMeantFor] = useState('')
@@ -129,8 +129,8 @@ const Review = ({ list, draft }: { list: PaymentList; draft: ReturnType<typeof u
   }
   const asked = JSON.stringify([list, options])
   const repeats = { meant: meantFor === asked, onMeant: () => setMeantFor(asked) }
-  const checked = (some: PaymentList) => attempt(some, currency, (body) => paymentLists.check(body, options))
-  const refused = async (refusal: Refusal): Promise<Checked> => ({
+  const checked = (some: BatchSheet) => attempt(some, currency, (body) => batchClient.check(body, options))
+  const refused = async (refusal: FailedAttempt): Promise<Checked> => ({
     ...{ asked, preview: null, error: refusal.error },
     faults: await faultsOf(list, checked, refusal),
   })
@@ -145,13 +145,13 @@ const Review = ({ list, draft }: { list: PaymentList; draft: ReturnType<typeof u
     mutationFn: async (): Promise<Checked | null> => {
       const paid = { ...options, ...(repeats.meant && { duplicates_intended: true }) }
       const done = await attempt(list, currency, (body) =>
-        paymentLists.pay(body, paid, keyed([body, paid]).headers['Idempotency-Key']),
+        batchClient.pay(body, paid, keyed([body, paid]).headers['Idempotency-Key']),
       )
       // The batch may have been created. The same request finds that out, while another check would find only repeats.
-      if (!('answer' in done)) return mayPass(done.error) ? { asked, preview, error: done.error, faults: [] } : refused(done)
+      if (!('answer' in done)) return isRetryable(done.error) ? { asked, preview, error: done.error, faults: [] } : refused(done)
       draft.clear()
       const said = { pending_approval: t('line.waiting'), scheduled: t('status.scheduled') } as Record<string, string>
-      announce(said[done.answer.status] ?? tList('sent'))
+      announce(said[done.answer.status] ?? tBatch('sent'))
       navigate(`/payments/batches/${done.answer.id}`)
       return null
     },
@@ -161,7 +161,7 @@ const Review = ({ list, draft }: { list: PaymentList; draft: ReturnType<typeof u
   const faults = last?.faults ?? []
   const busy = check.isPending || pay.isPending
   const asks = preview?.items.some(({ looks_like: earlier }) => earlier !== null) && !repeats.meant
-  const ready = 'at' in due && !asks && listProblem(list) === null
+  const ready = 'at' in due && !asks && sheetProblem(list) === null
   return (
     <Form
       busy={busy}
@@ -178,27 +178,27 @@ const Review = ({ list, draft }: { list: PaymentList; draft: ReturnType<typeof u
           footer={
             <div className="row">
               <Submit size="large" busy={busy} disabled={!ready}>
-                {preview ? tList('pay_this') : tList('check')}
+                {preview ? tBatch('pay_this') : tBatch('check')}
               </Submit>
-              <Button variant="quiet" onClick={() => (list.repeats ? navigate(newList) : draft.set(noDraft))}>
-                {list.repeats ? tList('upload') : tList('another')}
+              <Button variant="ghost" onClick={() => (list.repeats ? navigate(newBatchPath) : draft.set(noDraft))}>
+                {list.repeats ? tBatch('upload') : tBatch('another')}
               </Button>
             </div>
           }
         >
           <TextField
-            label={tList('name')}
+            label={tBatch('name')}
             optional
             maxLength={120}
             value={name}
             onChange={(typed) => draft.set({ name: typed })}
-            placeholder={tList('name.example')}
-            hint={tList('name.hint')}
+            placeholder={tBatch('name.example')}
+            hint={tBatch('name.hint')}
           />
           <SendLater value={time} onChange={(chosen) => draft.set({ time: chosen })} />
-          {preview && <ListPreview list={list} preview={preview} {...repeats} />}
+          {preview && <BatchPreview list={list} preview={preview} {...repeats} />}
           {preview && <Failure error={last?.error} />}
-          {last && !last.preview && <ListFaults list={list} error={last.error} faults={faults} {...repeats} />}
+          {last && !last.preview && <BatchFaults list={list} error={last.error} faults={faults} {...repeats} />}
         </Card>
         <BatchRows
           list={list}
@@ -212,12 +212,12 @@ const Review = ({ list, draft }: { list: PaymentList; draft: ReturnType<typeof u
 }
 
 /** Reads a file or pasted cells. If a file's encoding is unclear, the person chooses by a sample. */
-export const ChooseList = ({ onRead }: { onRead: (list: PaymentList) => void }) => {
+export const ChooseFile = ({ onRead }: { onRead: (list: BatchSheet) => void }) => {
   const [text, setText] = useState('')
   const [problem, setProblem] = useState<string | undefined>()
   const [doubt, setDoubt] = useState<{ file: File; encodings: Encoding[] } | null>(null)
   const read = async (content: string | File, charset?: string) => {
-    const found = await (typeof content === 'string' ? readList(content) : readListFile(content, charset))
+    const found = await (typeof content === 'string' ? parseSheet(content) : parseSheetFile(content, charset))
     if (!('problem' in found)) return onRead(found)
     const encodings = typeof content === 'string' || charset ? [] : await encodingsOf(content)
     setProblem(encodings.length > 0 ? undefined : found.problem)
@@ -228,19 +228,19 @@ export const ChooseList = ({ onRead }: { onRead: (list: PaymentList) => void }) 
       <Card
         footer={
           <Submit size="large" disabled={text.trim() === ''}>
-            {tList('continue')}
+            {tBatch('continue')}
           </Submit>
         }
       >
         <FileField
-          label={tList('file')}
-          hint={tList('file.hint')}
+          label={tBatch('file')}
+          hint={tBatch('file.hint')}
           error={problem}
           accept=".csv,.tsv,.txt,.xlsx,.xls,text/csv"
           onChoose={(file) => void (file && read(file))}
         />
         {doubt && (
-          <Notice tone="warn" title={tList('letters')} live>
+          <Notice tone="warn" title={tBatch('letters')} live>
             <ul>
               {doubt.encodings.map(({ charset, label, sample }) => (
                 <li key={charset}>
@@ -248,22 +248,22 @@ export const ChooseList = ({ onRead }: { onRead: (list: PaymentList) => void }) 
                     <bdi>{sample.slice(0, 80)}</bdi>
                   </p>
                   <Button size="small" onClick={() => void read(doubt.file, charset)}>
-                    {tList('letters.this', { label })}
+                    {tBatch('letters.this', { label })}
                   </Button>
                 </li>
               ))}
             </ul>
-            <p className="quiet">{tList('letters.none')}</p>
+            <p className="muted">{tBatch('letters.none')}</p>
           </Notice>
         )}
-        <TextArea label={tList('paste')} mono value={text} onChange={setText} hint={tList('paste.hint')} />
+        <TextArea label={tBatch('paste')} mono value={text} onChange={setText} hint={tBatch('paste.hint')} />
         <div>
           <Button
             size="small"
             icon="download"
-            onClick={() => saveFile('salaries.csv', new Blob([exampleList], { type: 'text/csv' }))}
+            onClick={() => saveFile('salaries.csv', new Blob([exampleCsv], { type: 'text/csv' }))}
           >
-            {tList('example')}
+            {tBatch('example')}
           </Button>
         </div>
       </Card>

@@ -31,8 +31,8 @@ export const BeneficiaryPage = ({ id }: { id: string }) => {
   )
 }
 
-const keeps = ({ id }: Beneficiary) => beneficiaryQuery(id)
-const shared = { outdates: ['beneficiaries'], keeps }
+const cachesAs = ({ id }: Beneficiary) => beneficiaryQuery(id)
+const cacheUpdates = { invalidates: ['beneficiaries'], cachesAs }
 
 const referenceText = (beneficiary: Beneficiary): string => {
   const { account_reference: fixed, account_reference_required: required, payment_rail: rail } = beneficiary
@@ -47,12 +47,12 @@ const Proposed = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   const people = usePeople()
   const confirm = useChange(() => api.POST('/v1/beneficiaries/{id}/confirm', { path: { id: beneficiary.id } }), {
     announcement: tPayee('confirmed'),
-    outdates: ['beneficiaries'],
-    keeps,
+    invalidates: ['beneficiaries'],
+    cachesAs,
   })
   return (
     <Notice tone="warn" title={tPayee('proposed')}>
-      <p className="quiet">
+      <p className="muted">
         {tPayee(beneficiary.changed_by ? 'proposed.renamed' : 'proposed.added', {
           who: makerText(beneficiary.changed_by ?? beneficiary.created_by, people),
         })}
@@ -88,7 +88,7 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
       back={back}
       actions={
         <>
-          {manages && <Acts beneficiary={beneficiary} />}
+          {manages && <BeneficiaryActions beneficiary={beneficiary} />}
           {can('payment.create') && status === 'active' && (
             <LinkButton href={`/payments/new?beneficiary=${beneficiary.id}`} variant="primary" icon="payments">
               {t('nav.pay')}
@@ -127,7 +127,7 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   )
 }
 
-const Acts = ({ beneficiary }: { beneficiary: Beneficiary }) => {
+const BeneficiaryActions = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   const { id, display_name: name } = beneficiary
   return (
     <>
@@ -138,7 +138,7 @@ const Acts = ({ beneficiary }: { beneficiary: Beneficiary }) => {
         {beneficiary.status === 'frozen' ? t('unfreeze') : t('freeze')}
       </DialogButton>
       <ConfirmButton
-        {...shared}
+        {...cacheUpdates}
         button={{ variant: 'danger', children: tPayee('archive') }}
         title={tPayee('archive.title', { name })}
         action={tPayee('archive')}
@@ -159,7 +159,7 @@ const ConfirmFreeze = ({ beneficiary: { id, display_name: name, status }, onClos
   const freeze = frozen ? t('unfreeze') : t('freeze')
   return (
     <Confirm
-      {...shared}
+      {...cacheUpdates}
       title={`${freeze} ${name}?`}
       action={freeze}
       harmless={frozen}
@@ -191,7 +191,7 @@ const BeneficiaryName = ({ beneficiary, manages }: { beneficiary: Beneficiary; m
   const { verification } = beneficiary
   const again = useChange(() => api.POST('/v1/beneficiaries/{id}/verify', { path: { id: beneficiary.id } }), {
     announcement: t('rail.checking'),
-    outdates: ['beneficiary'],
+    invalidates: ['beneficiary'],
   })
   return (
     <Card title={tPayee('check')}>
@@ -285,8 +285,8 @@ const EditBeneficiary = ({ beneficiary, onClose }: Props) => {
     },
     {
       announcement: tPayee('saved'),
-      outdates: ['beneficiaries'],
-      keeps,
+      invalidates: ['beneficiaries'],
+      cachesAs,
       onDone: onClose,
     },
   )

@@ -29,7 +29,7 @@ const BeneficiaryForm = () => {
   const go = (id: string) => navigate(params.has('then_pay') ? `/payments/new?beneficiary=${id}` : `/beneficiaries/${id}`)
   const save = useChange((keyed) => api.POST('/v1/beneficiaries', keyed(bodyOf(value))), {
     announcement: (beneficiary) => tPayee('add.done', { display_name: beneficiary.display_name }),
-    outdates: ['beneficiaries'],
+    invalidates: ['beneficiaries'],
     onDone: ({ id, warnings }) => {
       clear()
       if (warnings.length === 0) go(id)
@@ -50,12 +50,12 @@ const SameNumber = ({ beneficiary, onKeep }: { beneficiary: Schemas['CreatedBene
   const [first] = beneficiary.warnings
   const archive = useChange(() => api.DELETE('/v1/beneficiaries/{id}', { path: { id: beneficiary.id } }), {
     announcement: tPayee('archive.done', { name: beneficiary.display_name }),
-    outdates: ['beneficiaries'],
+    invalidates: ['beneficiaries'],
     onDone: () => navigate(first ? `/beneficiaries/${first.beneficiary_id}` : '/beneficiaries'),
   })
   return (
     <Notice tone="warn" title={tPayee('same')}>
-      <p className="quiet">
+      <p className="muted">
         {richPayee('same.note', {
           count: beneficiary.warnings.length,
           name: beneficiary.display_name,
@@ -107,7 +107,7 @@ const BeneficiaryFields = ({ value, set, error }: Props) => {
         />
       )}
       <details>
-        <summary className="quiet small">{tPayee('more')}</summary>
+        <summary className="muted small">{tPayee('more')}</summary>
         <div className="stack">
           <div className="columns">
             <TextField label={tPayee('legal_name')} optional {...field('legalName', 'legal_name')} maxLength={120} />

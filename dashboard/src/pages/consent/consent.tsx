@@ -24,7 +24,7 @@ import { richConsent, tConsent } from './texts.ts'
 
 type Authorization = Schemas['OAuthAuthorization']
 
-const over: Readonly<Record<Exclude<Authorization['status'], 'pending'>, string>> = {
+const endedTexts: Readonly<Record<Exclude<Authorization['status'], 'pending'>, string>> = {
   approved: tConsent('over.approved'),
   denied: tConsent('over.denied'),
   expired: tConsent('over.expired'),
@@ -42,7 +42,7 @@ export const Consent = ({ authorization }: { authorization: Authorization }) => 
   return (
     <div className="stack">
       <h1>{authorization.client.name}</h1>
-      <p className="quiet">{over[authorization.status]}</p>
+      <p className="muted">{endedTexts[authorization.status]}</p>
     </div>
   )
 }
@@ -207,10 +207,10 @@ const RequestSummary = ({ authorization, sentence }: Props) => {
         </TextNotice>
       )}
       {host && (
-        <p className="quiet small">{richConsent('returns_to', { host: <strong className="mono break">{host}</strong> })}</p>
+        <p className="muted small">{richConsent('returns_to', { host: <strong className="mono break">{host}</strong> })}</p>
       )}
       {flow === 'device' && code && (
-        <p className="quiet">{richConsent('device_shows', { code: <strong className="mono">{code}</strong> })}</p>
+        <p className="muted">{richConsent('device_shows', { code: <strong className="mono">{code}</strong> })}</p>
       )}
     </div>
   )
@@ -300,7 +300,7 @@ export const ConsentPage = () => {
           <h1>{tConsent('connect')}</h1>
           {hasCode(authorization.error, 'not_found') ? (
             <Notice tone="bad" title={tConsent('gone')} live>
-              <p className="quiet">{tConsent('gone.note')}</p>
+              <p className="muted">{tConsent('gone.note')}</p>
               <Link href="/agents">{tConsent('see_agents')}</Link>
             </Notice>
           ) : (

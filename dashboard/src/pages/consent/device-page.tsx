@@ -33,7 +33,7 @@ export const DevicePage = () => {
       <SinglePage title={tConsent('device')}>
         <div className="stack">
           <h1>{outcome.title}</h1>
-          <p className="quiet">{outcome.text}</p>
+          <p className="muted">{outcome.text}</p>
         </div>
       </SinglePage>
     )
@@ -48,7 +48,7 @@ export const DevicePage = () => {
       <Form className="stack" ready={typed.trim() !== ''} onSubmit={submit}>
         <div className="stack-xs">
           <h1>{tConsent('device')}</h1>
-          <p className="quiet">{tConsent('device.enter')}</p>
+          <p className="muted">{tConsent('device.enter')}</p>
         </div>
         <TextField
           label={tConsent('code')}

@@ -11,7 +11,7 @@ import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { DialogButton, FormDialog, useChange } from '../../ui/form.tsx'
-import { laterPage } from '../../ui/later.tsx'
+import { lazyPage } from '../../ui/later.tsx'
 import { ControlsFields } from '../../ui/limits.tsx'
 import { EmptyCard, Failure, Page, SkeletonCard } from '../../ui/page.tsx'
 import { isLive } from '../agents/agents.tsx'
@@ -20,7 +20,7 @@ import { GrantActions, GrantUsage, GrantView } from './grant-view.tsx'
 import { SecretDialog } from './secret-dialog.tsx'
 
 // Loads on demand: few people manage other members' agents.
-const MemberGrantPage = laterPage(async () => (await import('../workspace/member-grant-page.tsx')).MemberGrantPage)
+const MemberGrantPage = lazyPage(async () => (await import('../workspace/member-grant-page.tsx')).MemberGrantPage)
 
 type Grant = Schemas['Grant']
 type ApiKey = Schemas['ApiKey']
@@ -29,7 +29,7 @@ type ApiKey = Schemas['ApiKey']
 const useSecrets = (grant: Grant): ApiKey[] =>
   rowsOf(useEvery({ ...apiKeysQuery, enabled: grant.kind === 'api_key' })).filter((key) => key.grant.id === grant.id)
 
-const Ends = ({ of: { key_prefix: start, last_four: end } }: { of: ApiKey }) => (
+const KeyEnds = ({ of: { key_prefix: start, last_four: end } }: { of: ApiKey }) => (
   <span className="mono">
     {start}…{end}
   </span>
@@ -80,8 +80,8 @@ const GrantPage = ({ grant }: { grant: Grant }) => {
           )
         }
         facts={{
-          [tAgent('key')]: newest && <Ends of={newest} />,
-          [tAgent('old_key')]: old && <Ends of={old} />,
+          [tAgent('key')]: newest && <KeyEnds of={newest} />,
+          [tAgent('old_key')]: old && <KeyEnds of={old} />,
           [t('workspace')]: grant.workspace_id === workspace.id ? workspace.name : tAgent('another_workspace'),
         }}
       />
@@ -109,12 +109,12 @@ const RotateKey = ({ apiKey: { id, name }, onClose }: { apiKey: Schemas['ApiKey'
   const [overlap, setOverlap] = useState('3600')
   const rotate = useChange(
     (keyed) => api.POST('/v1/accounts/me/api-keys/{id}/rotate', { path: { id }, ...keyed({ overlap_seconds: Number(overlap) }) }),
-    { announcement: tAgent('rotated', { name }), outdates: ['api-keys'] },
+    { announcement: tAgent('rotated', { name }), invalidates: ['api-keys'] },
   )
   if (rotate.data) return <SecretDialog title={tAgent('new_key_for', { name })} made={rotate.data} onClose={onClose} />
   return (
     <FormDialog title={tAgent('rotate_what', { name })} action={tAgent('rotate.act')} mutation={rotate} onClose={onClose}>
-      <p className="quiet">{tAgent('rotate.note')}</p>
+      <p className="muted">{tAgent('rotate.note')}</p>
       <SelectField label={tAgent('old_key')} value={overlap} onChange={setOverlap} options={overlaps} />
     </FormDialog>
   )
@@ -151,7 +151,7 @@ const EditLimits = ({ grant, title, raised, onClose }: LimitsProps) => {
         path: { id: grant.id },
         body: { spending_controls: { ...removed, ...controls } },
       }),
-    { announcement: tAgent('limits_saved'), outdates: ['grants', 'grant', 'api-keys'], onDone: onClose },
+    { announcement: tAgent('limits_saved'), invalidates: ['grants', 'grant', 'api-keys'], onDone: onClose },
   )
   return (
     <FormDialog title={title} wide action={tAgent('save_limits')} mutation={save} ready={controls !== null} onClose={onClose}>

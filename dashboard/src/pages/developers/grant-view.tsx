@@ -12,18 +12,18 @@ import { useSession } from '../../shell/session.tsx'
 import { CopyButton } from '../../ui/button.tsx'
 import { DayChart, Meter } from '../../ui/charts.tsx'
 import { ConfirmButton } from '../../ui/form.tsx'
-import { laterPart } from '../../ui/later.tsx'
+import { lazyPart } from '../../ui/later.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { Badge, Card, Empty, ExactTime, Facts, Notice, SkeletonCard, StatusBadge, TextNotice, Time } from '../../ui/page.tsx'
-import { FreezeAgent } from '../agents/agents.tsx'
+import { FreezeToggle } from '../agents/agents.tsx'
 import { tAgent } from '../agents/texts.ts'
 import { PaymentsTable } from '../payments/payments-table.tsx'
 
-const AgentTimeline = laterPart(
+const AgentTimeline = lazyPart(
   async () => (await import('../agents/agent-timeline.tsx')).AgentTimeline,
   () => <SkeletonCard rows={4} />,
 )
-const MadeByAgent = laterPart(async () => (await import('../agents/made-by-agent.tsx')).MadeByAgent)
+const MadeByAgent = lazyPart(async () => (await import('../agents/made-by-agent.tsx')).MadeByAgent)
 
 type Grant = Schemas['Grant']
 type ActionsProps = {
@@ -37,7 +37,7 @@ type ActionsProps = {
 
 export const GrantActions = ({ grant, own, revoke, effect, children }: ActionsProps) => (
   <>
-    <FreezeAgent agent={grant} own={own} />
+    <FreezeToggle agent={grant} own={own} />
     {children}
     <RevokeButton label={grant.label} revoke={revoke} effect={effect} />
   </>
@@ -56,7 +56,7 @@ export const RevokeButton = ({ label, revoke, effect, small = false }: RevokePro
     action={tAgent('revoke')}
     change={revoke}
     announcement={() => tAgent('revoked', { label })}
-    outdates={['api-keys', 'grants', 'grant', 'audit']}
+    invalidates={['api-keys', 'grants', 'grant', 'audit']}
   >
     <p>{effect}</p>
   </ConfirmButton>

@@ -7,7 +7,7 @@ import { now } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Icon, NewLink } from '../../ui/button.tsx'
 import { DialogButton } from '../../ui/form.tsx'
-import { laterPart } from '../../ui/later.tsx'
+import { lazyPart } from '../../ui/later.tsx'
 import { List } from '../../ui/listing.tsx'
 import { Badge, Countdown, Empty, StatusBadge, Time } from '../../ui/page.tsx'
 import { tAgent } from '../agents/texts.ts'
@@ -16,11 +16,11 @@ import { GrantUsage } from './grant-view.tsx'
 import { richDev, tDev } from './texts.ts'
 
 // Loads on demand: few programs need an OAuth client.
-const NewClient = laterPart(async () => (await import('./new-client.tsx')).NewClient)
+const NewClient = lazyPart(async () => (await import('./new-client.tsx')).NewClient)
 
 type ApiKey = Schemas['ApiKey']
 
-const Lasts = ({ apiKey }: { apiKey: ApiKey }) => {
+const KeyExpiry = ({ apiKey }: { apiKey: ApiKey }) => {
   if (apiKey.revoked_at && Date.parse(apiKey.revoked_at) > now())
     return <>{richDev('replaced', { countdown: <Countdown to={apiKey.revoked_at} bare over={tDev('a_moment')} /> })}</>
   if (apiKey.status !== 'active' || !apiKey.expires_at) return null
@@ -50,7 +50,7 @@ const KeyRow = ({ apiKey }: { apiKey: ApiKey }) => {
             <span className="mono">
               {apiKey.key_prefix}…{apiKey.last_four}
             </span>{' '}
-            · <Lasts apiKey={apiKey} />
+            · <KeyExpiry apiKey={apiKey} />
             <Time at={grant.last_used_at} before={tDev('used_last')} none={tDev('used_never')} />
           </p>
           {active && <p className="item-note">{controlsWords(grant.spending_controls, currency, nameOf)}</p>}

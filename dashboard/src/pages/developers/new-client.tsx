@@ -33,7 +33,7 @@ export const NewClient = ({ onClose }: { onClose: () => void }) => {
       ready={draft.name.trim() !== '' && redirects.length > 0}
       onClose={onClose}
     >
-      <p className="quiet">
+      <p className="muted">
         {richDev('client.note', {
           link: <a href="/docs/guides/oauth#a-client-with-a-fixed-id-and-secret">{tDev('client.guide')}</a>,
         })}

@@ -89,14 +89,14 @@ const KeyForm = ({ suggested, fromAgents }: { suggested: Spending; fromAgents: b
           ...(value.days && { expires_at: new Date(madeAt + Number(value.days) * dayMs).toISOString() }),
         }),
       ),
-    { outdates: ['api-keys', 'grants'], onDone: clear },
+    { invalidates: ['api-keys', 'grants'], onDone: clear },
   )
   const field = fieldsOf(value, set, create.error)
   const ready = value.name.trim() !== '' && value.permissions.length > 0 && controls !== null
   return (
     <>
       <FormCard className="narrow" action={tDev('create_it')} mutation={create} ready={ready}>
-        <p className="quiet small">
+        <p className="muted small">
           {richDev('new_key.needs', { link: <a href="/docs/guides/quickstart">{tDev('quickstart')}</a> })}
         </p>
         <div className="columns">
@@ -104,7 +104,7 @@ const KeyForm = ({ suggested, fromAgents }: { suggested: Spending; fromAgents: b
           <SelectField label={tDev('expires_after')} {...field('days', 'expires_at')} options={accessLifetimes} />
         </div>
         {pays && (
-          <p className="quiet small">{tDev('threshold.note', { what: fromAgents ? tDev('suggested') : tDev('small') })}</p>
+          <p className="muted small">{tDev('threshold.note', { what: fromAgents ? tDev('suggested') : tDev('small') })}</p>
         )}
         {pays && (
           <SpendChoice

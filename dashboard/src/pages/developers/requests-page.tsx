@@ -61,7 +61,7 @@ export const RequestsPage = () => {
             }
             note={
               <>
-                {message && <span className="block quiet">{message}</span>}
+                {message && <span className="block muted">{message}</span>}
                 {labelOf(grant_id)} · <ExactTime at={at} /> · {ms} ms
               </>
             }

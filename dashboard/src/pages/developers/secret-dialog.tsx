@@ -13,7 +13,7 @@ export const SecretDialog = ({ title, made, onClose }: { title: string; made: Ma
   const again = useChange(
     (keyed, { id }: MadeKey): Promise<MadeKey> =>
       api.POST('/v1/accounts/me/api-keys/{id}/rotate', { path: { id }, ...keyed({ overlap_seconds: 0 }, id) }),
-    { outdates: ['api-keys'] },
+    { invalidates: ['api-keys'] },
   )
   const current = again.data ?? made
   const { key } = current

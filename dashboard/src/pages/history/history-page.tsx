@@ -4,7 +4,7 @@ import { historyPath, historyQuery, type Schemas } from '../../api/queries.ts'
 import { useFilters } from '../../lib/drafts.ts'
 import { t } from '../../lib/language.ts'
 import { hasFees } from '../../lib/page-state.ts'
-import { moneyText, sumMinor, together } from '../../lib/words.ts'
+import { groupByKey, moneyText, sumMinor } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { FoldButton, LinkButton } from '../../ui/button.tsx'
 import { SelectField } from '../../ui/field.tsx'
@@ -71,18 +71,18 @@ const OwnHistory = () => {
     type: types.find((type) => type === filters.get('type')),
     ...filters.days,
   }
-  const { ofTeam } = useSession()
-  const query = historyQuery(parameters, ofTeam)
+  const { hasOwnBalance } = useSession()
+  const query = historyQuery(parameters, hasOwnBalance)
   return (
     <Page
       title={t('nav.history')}
-      lead={ofTeam ? tBooks('history.team') : tBooks('history.own')}
+      lead={hasOwnBalance ? tBooks('history.team') : tBooks('history.own')}
       actions={
         <>
           <LinkButton href="/statements" icon="receipt">
             {t('nav.statements')}
           </LinkButton>
-          <CsvButton path={historyPath(ofTeam)} query={parameters} name="history" />
+          <CsvButton path={historyPath(hasOwnBalance)} query={parameters} name="history" />
         </>
       }
     >
@@ -114,9 +114,9 @@ const Entries = ({ entries }: { entries: readonly Entry[] }) => (
     headings={[tBooks('when'), tBooks('entry'), { figures: tBooks('change') }, { figures: tBooks('after') }]}
     folded="booking"
   >
-    {together(entries, keyOf).map((group) =>
+    {groupByKey(entries, keyOf).map((group) =>
       group.length > 1 ? (
-        <ListEntries key={group[0].id} entries={group} />
+        <BatchEntries key={group[0].id} entries={group} />
       ) : (
         <Line key={group[0].id} entry={group[0]} minor={group[0].amount_minor} held={group[0].held_change_minor}>
           <MaybeLink href={hrefOf(group[0])}>{titleOf(group[0])}</MaybeLink>
@@ -149,7 +149,7 @@ const Line = ({ entry, minor, held, children }: { entry: Entry; minor: string; h
 }
 
 /** Entries of one batch in one line with their total, which unfolds to single entries. */
-const ListEntries = ({ entries }: { entries: readonly [Entry, ...Entry[]] }) => {
+const BatchEntries = ({ entries }: { entries: readonly [Entry, ...Entry[]] }) => {
   const [open, setOpen] = useState(false)
   const [newest] = entries
   return (

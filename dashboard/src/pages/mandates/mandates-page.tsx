@@ -40,8 +40,8 @@ const Row = ({ mandate, currency }: { mandate: Schemas['IntentMandate']; currenc
 )
 
 export const MandatesPage = () => {
-  const { currency, can, owns } = useSession()
-  const create = can('mandate.manage') && owns && <NewLink href="/mandates/new">{tMandate('mandate.new')}</NewLink>
+  const { currency, can, isOwningAccount } = useSession()
+  const create = can('mandate.manage') && isOwningAccount && <NewLink href="/mandates/new">{tMandate('mandate.new')}</NewLink>
   return (
     <Page title={t('nav.mandates')} lead={tMandate('mandates.note')} actions={create}>
       <List
@@ -81,8 +81,8 @@ export const MandatePage = ({ id }: { id: string }) => {
             action={tMandate('revoke')}
             change={() => api.POST('/v1/intent-mandates/{id}/revoke', { path: { id }, body: {} })}
             announcement={() => tMandate('revoke.done')}
-            outdates={['mandates']}
-            keeps={() => mandateQuery(id)}
+            invalidates={['mandates']}
+            cachesAs={() => mandateQuery(id)}
           >
             <p>{tMandate('revoke.note')}</p>
           </ConfirmButton>
@@ -105,7 +105,7 @@ const Detail = ({ mandate }: { mandate: Schemas['IntentMandate'] }) => {
           <div className="row row-between">
             <p>
               <span className="amount-medium">{moneyText(mandate.spent_minor, currency)}</span>{' '}
-              <span className="quiet">{tMandate('of_used', { amount: moneyText(mandate.max_total_minor, currency) })}</span>
+              <span className="muted">{tMandate('of_used', { amount: moneyText(mandate.max_total_minor, currency) })}</span>
             </p>
             <StatusBadge status={mandate.status} />
           </div>
@@ -147,7 +147,7 @@ const Detail = ({ mandate }: { mandate: Schemas['IntentMandate'] }) => {
 const weekMs = 7 * 86_400_000
 
 /** Only the owning account can sign: the service refuses the signature of others. */
-export const NewMandatePage = () => (useSession().owns ? <MandateForm /> : <Redirect to="/mandates" replace />)
+export const NewMandatePage = () => (useSession().isOwningAccount ? <MandateForm /> : <Redirect to="/mandates" replace />)
 
 const MandateForm = () => {
   const { currency, workspace } = useSession()
@@ -264,7 +264,7 @@ const MandateForm = () => {
                 })}
               </p>
             ) : (
-              <p className="quiet">{tMandate('needs_both')}</p>
+              <p className="muted">{tMandate('needs_both')}</p>
             )}
             <TextNotice tone="info">{tMandate('still')}</TextNotice>
             {terms && <WalletPicker flow={flow} label="sign_with" />}

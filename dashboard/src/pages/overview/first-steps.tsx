@@ -23,36 +23,36 @@ import { tHome } from './texts.ts'
 type Variant = 'primary' | 'secondary'
 type Step = { title: string; text: string; done: boolean; action: (variant: Variant) => ReactNode }
 
-const some = (query: { data?: { pages: { data: unknown[] }[] } | undefined }) => (query.data?.pages[0]?.data.length ?? 0) > 0
+const hasRows = (query: { data?: { pages: { data: unknown[] }[] } | undefined }) => (query.data?.pages[0]?.data.length ?? 0) > 0
 
 /** Which steps are done. With payments and an agent or key, all steps count as done, and nothing more is loaded for them. */
-export const useHas = () => {
-  const { ofTeam, can } = useSession()
+export const useSetupProgress = () => {
+  const { hasOwnBalance, can } = useSession()
   const grants = useInfiniteQuery(grantsQuery)
   const payments = useInfiniteQuery(recentPaymentsQuery)
-  const taken = some(grants) && some(payments)
-  const asked = { enabled: !taken && grants.isSuccess && payments.isSuccess }
-  const summary = useQuery({ ...historySummaryQuery(ofTeam), ...asked })
-  const beneficiaries = useQuery({ ...newestBeneficiariesQuery, ...asked })
-  const policies = useInfiniteQuery({ ...policiesQuery('active'), ...asked })
-  const manages = { enabled: asked.enabled && can('workspace.manage') }
+  const isComplete = hasRows(grants) && hasRows(payments)
+  const whileIncomplete = { enabled: !isComplete && grants.isSuccess && payments.isSuccess }
+  const summary = useQuery({ ...historySummaryQuery(hasOwnBalance), ...whileIncomplete })
+  const beneficiaries = useQuery({ ...newestBeneficiariesQuery, ...whileIncomplete })
+  const policies = useInfiniteQuery({ ...policiesQuery('active'), ...whileIncomplete })
+  const forManagers = { enabled: whileIncomplete.enabled && can('workspace.manage') }
   const [members, invitations] = [
-    useInfiniteQuery({ ...membersQuery, ...manages }),
-    useInfiniteQuery({ ...invitationsQuery, ...manages }),
+    useInfiniteQuery({ ...membersQuery, ...forManagers }),
+    useInfiniteQuery({ ...invitationsQuery, ...forManagers }),
   ]
   return {
     isLoading: [summary, beneficiaries, policies, members, invitations].some(({ isLoading }) => isLoading),
-    known: [grants, payments, summary, policies, beneficiaries].every(({ isSuccess }) => isSuccess) && !taken,
+    known: [grants, payments, summary, policies, beneficiaries].every(({ isSuccess }) => isSuccess) && !isComplete,
     money: summary.data?.days.some(({ in_minor: came }) => came !== '0') ?? false,
     beneficiary: (beneficiaries.data?.data.length ?? 0) > 0,
-    policy: some(policies),
-    others: (members.data?.pages[0]?.data.length ?? 0) > 1 || some(invitations),
-    delegate: some(grants),
-    payment: some(payments),
+    policy: hasRows(policies),
+    others: (members.data?.pages[0]?.data.length ?? 0) > 1 || hasRows(invitations),
+    delegate: hasRows(grants),
+    payment: hasRows(payments),
   }
 }
 
-const start = (href: string, label: string, variant: Variant) => (
+const stepLink = (href: string, label: string, variant: Variant) => (
   <LinkButton href={href} variant={variant} size={variant === 'primary' ? 'normal' : 'small'}>
     {label}
   </LinkButton>
@@ -61,14 +61,14 @@ const start = (href: string, label: string, variant: Variant) => (
 /** Steps from an empty account to a first payment and agent, in any order. Hidden once all steps count as done. */
 export const FirstSteps = () => {
   const { seesBalance, can, currency } = useSession()
-  const has = useHas()
+  const has = useSetupProgress()
   if (!seesBalance || !can('policy.manage') || !has.known) return null
   const steps: Step[] = [
     {
       title: t('add_money_link'),
       text: tHome('step.money'),
       done: has.money,
-      action: (variant) => start('/top-up', t('top_up'), variant),
+      action: (variant) => stepLink('/top-up', t('top_up'), variant),
     },
     {
       title: tHome('step.policy'),
@@ -82,7 +82,7 @@ export const FirstSteps = () => {
             title: tHome('step.invite'),
             text: tHome('step.invite.note'),
             done: has.others,
-            action: (variant: Variant) => start('/workspace?invite', tHome('invite'), variant),
+            action: (variant: Variant) => stepLink('/workspace?invite', tHome('invite'), variant),
           },
         ]
       : []),
@@ -90,19 +90,19 @@ export const FirstSteps = () => {
       title: tHome('step.payee'),
       text: tHome('step.payee.note'),
       done: has.beneficiary,
-      action: (variant) => start('/beneficiaries/new?then_pay', tHome('add_payee'), variant),
+      action: (variant) => stepLink('/beneficiaries/new?then_pay', tHome('add_payee'), variant),
     },
     {
       title: tHome('step.try'),
       text: tHome('step.try.note'),
       done: has.payment,
-      action: (variant) => start('/payments/new', t('new_payment'), variant),
+      action: (variant) => stepLink('/payments/new', t('new_payment'), variant),
     },
     {
       title: tHome('step.agent'),
       text: tHome('step.agent.note', { amount: shortMoney(starterThreshold, currency) }),
       done: has.delegate,
-      action: (variant) => start('/developers/keys/new?starter', tHome('new_agent'), variant),
+      action: (variant) => stepLink('/developers/keys/new?starter', tHome('new_agent'), variant),
     },
   ]
   const current = steps.find(({ done }) => !done)
@@ -127,7 +127,7 @@ export const FirstSteps = () => {
                   <span className="strong">{step.title}</span>
                   {step.done && <span className="visually-hidden"> {tHome('done')}</span>}
                 </p>
-                {!step.done && <p className="quiet small">{step.text}</p>}
+                {!step.done && <p className="muted small">{step.text}</p>}
               </div>
               {!step.done && <div>{step.action(step === current ? 'primary' : 'secondary')}</div>}
             </div>
@@ -143,38 +143,38 @@ export const FirstSteps = () => {
 const DemoWorkspace = () => (
   <details className="card-body stack-s">
     <summary>{tHome('demo')}</summary>
-    <p className="quiet small">{tHome('demo.note')}</p>
+    <p className="muted small">{tHome('demo.note')}</p>
     <CodeBlock label={tHome('demo.command')} code="npm run demo -- month" />
-    <p className="quiet small">{tHome('demo.remove')}</p>
+    <p className="muted small">{tHome('demo.remove')}</p>
   </details>
 )
 
 /** Policies that one click creates: threshold and number of approvals. */
 const starters = [
-  { label: tHome('every'), asks: {} },
-  { label: tHome('from'), asks: { approval_threshold_minor: '100000' } },
-  { label: tHome('two_from'), asks: { approval_threshold_minor: '5000000', required_approval_count: 2 } },
+  { label: tHome('every'), terms: {} },
+  { label: tHome('from'), terms: { approval_threshold_minor: '100000' } },
+  { label: tHome('two_from'), terms: { approval_threshold_minor: '5000000', required_approval_count: 2 } },
 ] as const
 
 /** One question instead of a form: each answer creates a policy with one click. */
 const ApprovalQuestion = () => {
   const { currency } = useSession()
   const create = useChange(
-    (keyed, asks: object) =>
-      api.POST('/v1/spending-policies', keyed({ name: 'Payment approval', required_approval_count: 1, ...asks })),
-    { announcement: tHome('turned_on'), outdates: ['policies'] },
+    (keyed, terms: object) =>
+      api.POST('/v1/spending-policies', keyed({ name: 'Payment approval', required_approval_count: 1, ...terms })),
+    { announcement: tHome('turned_on'), invalidates: ['policies'] },
   )
   return (
     <div className="stack-s">
       <div className="row row-tight">
-        {starters.map(({ label, asks }) => (
+        {starters.map(({ label, terms }) => (
           <Button
             key={label}
             size="small"
-            busy={create.isPending && create.variables === asks}
-            onClick={() => create.mutate(asks)}
+            busy={create.isPending && create.variables === terms}
+            onClick={() => create.mutate(terms)}
           >
-            {'approval_threshold_minor' in asks ? `${label} ${shortMoney(asks.approval_threshold_minor, currency)}` : label}
+            {'approval_threshold_minor' in terms ? `${label} ${shortMoney(terms.approval_threshold_minor, currency)}` : label}
           </Button>
         ))}
       </div>

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { Schemas } from '../../api/queries.ts'
-import { plainWords } from '../../lib/field-words.ts'
+import { readableMessage } from '../../lib/field-words.ts'
 import { t } from '../../lib/language.ts'
 import { timeOfDay, timeWithDay } from '../../lib/time.ts'
 import { moneyText, share, shortMoney } from '../../lib/words.ts'
@@ -75,7 +75,7 @@ export const presentNeed = (need: ShownNeed, { currency, administers, can, mayFr
         tone: 'warn',
         icon: 'cross',
         title: by.label ? t('needs.refused_for', { what, agent: by.label }) : t('needs.refused', { what }),
-        note: plainWords(last.message),
+        note: readableMessage(last.message),
         action: { label: t('see_why'), href: `/payments/refused?${query}` },
       }
     }

@@ -12,7 +12,7 @@ import { useSession } from '../../shell/session.tsx'
 import { FoldButton, LinkButton } from '../../ui/button.tsx'
 import { Item } from '../../ui/listing.tsx'
 import { Card } from '../../ui/page.tsx'
-import { FreezeButton, FrozenBadge, ofGrant, useWorkspaceAgents } from '../agents/agents.tsx'
+import { FreezeRequester, FrozenBadge, limitUseOfGrant, useWorkspaceAgents } from '../agents/agents.tsx'
 import { isShownHere, type Need, percent, presentNeed, type Reader } from './need-words.ts'
 
 const nearlyUsed = 0.8
@@ -50,7 +50,7 @@ const useNeeds = (): { needs: Need[]; informational: Need[] } => {
       ]
     : []
   const ofAgents = agents.own
-    .flatMap((grant) => ofGrant(grant, `/agents/${grant.id}`))
+    .flatMap((grant) => limitUseOfGrant(grant, `/agents/${grant.id}`))
     .filter(({ used, limit }) => share(used, limit) >= nearlyUsed)
     .map(
       ({ key, name, period, used, limit, href }): Need => ({
@@ -123,7 +123,7 @@ const Group = ({ title, needs }: { title: string; needs: readonly Need[] }) => {
               {'freeze' in action ? (
                 <span>
                   <FrozenBadge by={action.freeze} />
-                  <FreezeButton by={action.freeze} />
+                  <FreezeRequester by={action.freeze} />
                 </span>
               ) : (
                 <LinkButton href={action.href} size="small">

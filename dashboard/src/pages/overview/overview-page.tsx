@@ -16,26 +16,26 @@ import { useAdministers } from '../../shell/nav-items.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { LinkButton, NewLink } from '../../ui/button.tsx'
 import { BalanceLine, DayChart } from '../../ui/charts.tsx'
-import { laterPart } from '../../ui/later.tsx'
+import { lazyPart } from '../../ui/later.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { Amount, Card, Empty, Failure, Page, SkeletonCard } from '../../ui/page.tsx'
 import { AgentCard, lastActOf } from '../agents/agent-card.tsx'
 import { useWorkspaceAgents } from '../agents/agents.tsx'
 import { PaymentsTable } from '../payments/payments-table.tsx'
-import { FirstSteps, useHas } from './first-steps.tsx'
+import { FirstSteps, useSetupProgress } from './first-steps.tsx'
 import { Needs, useMorningSentence } from './needs.tsx'
 import { SeparateBalance, useSeparation } from './shared-balance.ts'
 
 // Loads on demand: few people administer the service.
-const ServiceWaiting = laterPart(async () => (await import('../reconciliation/waiting.tsx')).ServiceWaiting)
+const ServiceWaiting = lazyPart(async () => (await import('../reconciliation/waiting.tsx')).ServiceWaiting)
 
 /** Whether all queries that decide the layout have loaded. Shown one by one, each part would push down the parts below it. */
 const useReady = (): boolean => {
-  const { seesBalance, ofTeam } = useSession()
+  const { seesBalance, hasOwnBalance } = useSession()
   const inbox = useInbox()
   const attention = useQuery(attentionQuery)
-  const balance = useQuery({ ...historySummaryQuery(ofTeam), enabled: seesBalance })
-  const steps = useHas()
+  const balance = useQuery({ ...historySummaryQuery(hasOwnBalance), enabled: seesBalance })
+  const steps = useSetupProgress()
   const lists = [useInfiniteQuery(grantsQuery), useInfiniteQuery(recentPaymentsQuery)]
   // `isLoading`: loading for the first time. A query that is disabled or has failed does not delay the page.
   return ![attention, balance, ...lists].some(({ isLoading }) => isLoading) && !inbox.isPending && !steps.isLoading
@@ -112,9 +112,9 @@ const AgentsStrip = () => {
 
 /** Balance over 30 days, if the reader may see it, and daily spending in this workspace. */
 const Balance = () => {
-  const { balance, seesBalance, workspace, ofTeam, currency, can } = useSession()
+  const { balance, seesBalance, workspace, hasOwnBalance, currency, can } = useSession()
   const attention = useQuery(attentionQuery)
-  const summary = useQuery({ ...historySummaryQuery(ofTeam), enabled: seesBalance })
+  const summary = useQuery({ ...historySummaryQuery(hasOwnBalance), enabled: seesBalance })
   const { available_minor: available, held_minor: held } = balance ?? { available_minor: '0', held_minor: '0' }
   const spent = attention.data?.by_day ?? []
   const into = new Map(summary.data?.days.map((day) => [day.date, day.in_minor]))
@@ -128,14 +128,14 @@ const Balance = () => {
           {seesBalance ? (
             <>
               <div>
-                <p className="quiet">{t('available')}</p>
+                <p className="muted">{t('available')}</p>
                 <p aria-live="polite">
                   <Amount minor={available} currency={currency} size="big" />
                 </p>
                 {held !== '0' && (
-                  <p className="quiet small">{rich('held_more', { amount: <Amount minor={held} currency={currency} /> })}</p>
+                  <p className="muted small">{rich('held_more', { amount: <Amount minor={held} currency={currency} /> })}</p>
                 )}
-                {ofTeam && available === '0' && held === '0' && (
+                {hasOwnBalance && available === '0' && held === '0' && (
                   <p>
                     {rich('own_balance', {
                       workspace: workspace.name,
@@ -150,11 +150,11 @@ const Balance = () => {
               {summary.data && <BalanceLine available={available} days={summary.data.days} currency={currency} />}
             </>
           ) : (
-            <p className="quiet small">{t('owners_balance', { workspace: workspace.name })}</p>
+            <p className="muted small">{t('owners_balance', { workspace: workspace.name })}</p>
           )}
         </div>
         {isStill ? (
-          <p className="quiet small">{t('no_movement')}</p>
+          <p className="muted small">{t('no_movement')}</p>
         ) : (
           <div className="stack-s">
             <ul className="row row-wide small legend" aria-label={t('last_30_days')}>

@@ -12,15 +12,15 @@ import { SignText } from '../approvals/sign-text.tsx'
 import { richWork, tWork } from '../workspace/texts.ts'
 
 const path = '/v1/workspaces/current/separate-balance'
-const outdates = ['separation', 'workspace', 'workspaces', 'account', 'history', 'summary'] as const
+const invalidates = ['separation', 'workspace', 'workspaces', 'account', 'history', 'summary'] as const
 
-const Separate = () => {
+const SeparationForm = () => {
   const { workspace, currency } = useSession()
   const { value, set } = useFields({ amount: '' })
   const minor = parseMajor(value.amount)
   const separate = useChange((keyed) => api.POST(path, keyed({ amount_minor: minor ?? '0' })), {
     announcement: ({ pending_separation: waits }) => (waits ? tWork('separate.waits') : tWork('separate.done')),
-    outdates,
+    invalidates,
   })
   const field = fieldsOf(value, set, separate.error)
   return (
@@ -31,22 +31,22 @@ const Separate = () => {
   )
 }
 
-const Waiting = ({ waits }: { waits: Schemas['PendingSeparation'] }) => {
+const PendingSeparation = ({ waits }: { waits: Schemas['PendingSeparation'] }) => {
   const { account, workspace, currency, can } = useSession()
   const people = usePeople()
   const members = rowsOf(useInfiniteQuery(membersQuery))
   const withdraw = useChange(() => api.DELETE(path, {}), {
     announcement: tWork('separate.withdrawn'),
-    outdates,
+    invalidates,
     announcesFailure: true,
   })
-  const isOwn = waits.requested_by === account.id
-  const mayConfirm = can('approval.decide') && (!isOwn || members.length === 1)
+  const isRequester = waits.requested_by === account.id
+  const mayConfirm = can('approval.decide') && (!isRequester || members.length === 1)
   return (
     <Card
       title={tWork('separate.waiting')}
       footer={
-        (isOwn || can('approval.decide')) && (
+        (isRequester || can('approval.decide')) && (
           <>
             <Button busy={withdraw.isPending} onClick={() => withdraw.mutate()}>
               {tWork('separate.withdraw')}
@@ -62,7 +62,7 @@ const Waiting = ({ waits }: { waits: Schemas['PendingSeparation'] }) => {
                     announcement={({ pending_separation: left }) =>
                       left ? tWork('separate.confirmed_waits') : tWork('separate.confirmed')
                     }
-                    outdates={outdates}
+                    invalidates={invalidates}
                     unsignedLabel={tWork('separate.plain')}
                     onClose={close}
                   />
@@ -77,7 +77,7 @@ const Waiting = ({ waits }: { waits: Schemas['PendingSeparation'] }) => {
     >
       <p>
         {richWork('separate.note', {
-          bdi: <bdi>{isOwn ? tWork('separate.you') : people(waits.requested_by)}</bdi>,
+          bdi: <bdi>{isRequester ? tWork('separate.you') : people(waits.requested_by)}</bdi>,
           amount: moneyText(waits.amount_minor, currency),
           what: waits.workspace_id === workspace.id ? '' : tWork('separate.other'),
           at: <ExactTime at={waits.effective_at} />,
@@ -89,4 +89,4 @@ const Waiting = ({ waits }: { waits: Schemas['PendingSeparation'] }) => {
 
 /** Offers to separate the balance, or shows the pending separation. */
 export const SeparateBalance = ({ waits }: { waits: Schemas['PendingSeparation'] | null }) =>
-  waits ? <Waiting waits={waits} /> : <Separate />
+  waits ? <PendingSeparation waits={waits} /> : <SeparationForm />

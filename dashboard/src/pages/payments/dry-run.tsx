@@ -53,7 +53,7 @@ export const DryRun = ({ draft, run, beneficiary }: DryRunProps) => {
   return (
     <Card title={tPay('will')}>
       <div className={cx('stack dry-run', !decision && 'is-stale')}>
-        {!draft && <p className="quiet">{tPay('will.note')}</p>}
+        {!draft && <p className="muted">{tPay('will.note')}</p>}
         {draft && query.isPending && (
           <div className="stack-s">
             <SkeletonText width="70%" height={18} />
@@ -81,7 +81,7 @@ export const VerdictLine = ({ verdict }: { verdict: Verdict }) => (
     </span>
     <div>
       <h3>{verdict.title}</h3>
-      <p className="quiet">{verdict.text}</p>
+      <p className="muted">{verdict.text}</p>
     </div>
   </div>
 )
@@ -97,7 +97,7 @@ const Outcome = ({ decision, verdict, about, fee }: OutcomeProps) => {
       {fee && <p>{t('fee_is', { fee })}</p>}
       <WarningNotices warnings={decision.warnings} about={about} currency={currency} />
       {remedies.length > 0 && (
-        <ul className="stack-xs small quiet">
+        <ul className="stack-xs small muted">
           {remedies.map((remedy) => (
             <li key={remedy}>{remedy}</li>
           ))}
@@ -109,7 +109,7 @@ const Outcome = ({ decision, verdict, about, fee }: OutcomeProps) => {
         </LinkButton>
       )}
       <details>
-        <summary className="small quiet">
+        <summary className="small muted">
           {tPay('checks', { rules_considered: decision.rules_considered ?? decision.trace?.length ?? 0 })}
         </summary>
         <DecisionTrace decision={decision} currency={currency} />

@@ -28,17 +28,17 @@ export const Filters = ({ filters }: Props) => (
       placeholder={tPay('filters.search')}
     />
     <div className="filter-chips">
-      <Status filters={filters} />
-      <Payee filters={filters} />
-      <By filters={filters} />
+      <StatusFilter filters={filters} />
+      <BeneficiaryFilter filters={filters} />
+      <RequesterFilter filters={filters} />
       <AmountRange filters={filters} />
-      <Days filters={filters} />
+      <DaysFilter filters={filters} />
       <ClearFilters filters={filters} />
     </div>
   </search>
 )
 
-const Status = ({ filters: { get, field } }: Props) => {
+const StatusFilter = ({ filters: { get, field } }: Props) => {
   const status = get('status') ?? ''
   const several = status.includes(',')
   const options = [
@@ -53,7 +53,7 @@ const Status = ({ filters: { get, field } }: Props) => {
   )
 }
 
-const Payee = ({ filters }: Props) => {
+const BeneficiaryFilter = ({ filters }: Props) => {
   const id = filters.get('beneficiary') ?? ''
   const nameOf = useBeneficiaryNames(id === '' ? [] : [id])
   return (
@@ -81,19 +81,19 @@ const useAgentOptions = (chosen: string, enabled: boolean): Option[] => {
 }
 
 /** Filter by requester. Loads nothing until the filter is set or unfolded. */
-export const By = ({ filters }: FieldProps) => {
+export const RequesterFilter = ({ filters }: FieldProps) => {
   const [agent, person] = [filters.get('agent') ?? '', filters.get('person') ?? '']
   const options = [...useAgentOptions(agent, agent !== ''), ...usePersonOptions(person, person !== '')]
   const chosen = [agent, person].filter((value) => value !== '')
   const words = chosen.map((value) => options.find((option) => option.value === value)?.label ?? tPay('loading_dots'))
   return (
     <FilterChip label={t('by')} value={words.length > 0 ? words.join(', ') : null}>
-      <ByFields filters={filters} />
+      <RequesterFields filters={filters} />
     </FilterChip>
   )
 }
 
-const ByFields = ({ filters: { get, field } }: FieldProps) => {
+const RequesterFields = ({ filters: { get, field } }: FieldProps) => {
   const agents = useAgentOptions(get('agent') ?? '', true)
   const people = usePersonOptions(get('person') ?? '')
   return (
@@ -125,7 +125,7 @@ const AmountRange = ({ filters: { get, field } }: Props) => {
 }
 
 /** Today, this month and last month, in the workspace's zone. */
-const months = () => {
+const dayPresets = () => {
   const today = localDate(now())
   const first = `${today.slice(0, 7)}-01`
   const before = daysAfter(first, -1)
@@ -138,12 +138,12 @@ const months = () => {
 
 const dayWords = (day: string | null): string | null => (isDay(day) ? dayLabel(day) : null)
 
-const Days = ({ filters }: Props) => {
+const DaysFilter = ({ filters }: Props) => {
   const { get, setAll } = filters
   return (
     <FilterChip label={t('days')} value={rangeWords(dayWords(get('from')), dayWords(get('to')))}>
       <div className="row row-tight">
-        {months().map(({ label, from, to }) => (
+        {dayPresets().map(({ label, from, to }) => (
           <Button key={label} size="small" onClick={() => setAll({ from, to })}>
             {label}
           </Button>

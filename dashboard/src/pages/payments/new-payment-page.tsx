@@ -50,13 +50,13 @@ const NoBeneficiary = () => (
 export const NewPaymentPage = () => (
   <Page title={t('new_payment')} back={{ href: '/payments', label: t('payments_label') }}>
     <Allowed permission="payment.create" action={tPay('make')}>
-      <Prepared />
+      <PrefilledForm />
     </Allowed>
   </Page>
 )
 
 /** Prefills the form from the URL: with a beneficiary, or with a payment to repeat. */
-const Prepared = () => {
+const PrefilledForm = () => {
   const [params] = useSearchParams()
   const again = params.get('again') ?? ''
   const before = useQuery({ ...paymentQuery(again), enabled: again !== '' })
@@ -98,7 +98,7 @@ const useSend = (onSent: () => void) => {
   const client = useQueryClient()
   return useChange((keyed, body: ReturnType<typeof bodyOf>) => api.POST('/v1/payments', keyed(body)), {
     announcement: announced,
-    outdates: ['payments'],
+    invalidates: ['payments'],
     onDone: (payment) => {
       onSent()
       client.setQueryData(['payment', payment.id], payment)
@@ -207,7 +207,7 @@ const Fields = ({ form: { value, set }, beneficiaries, error }: FieldsProps) => 
       )}
       <SendLater {...field('time', 'execute_at')} />
       <details>
-        <summary className="quiet small">{tPay('more')}</summary>
+        <summary className="muted small">{tPay('more')}</summary>
         <div className="stack" style={{ marginTop: '14px' }}>
           <TextField label={tPay('type')} optional {...field('type', 'payment_type')} maxLength={64} hint={tPay('type.hint')} />
           <TextField
@@ -268,7 +268,7 @@ export const ReviewPayment = ({ fields, draft, beneficiary, decision, verdict, b
         }
       >
         <div>
-          <h2 ref={heading} tabIndex={-1} className="quiet">
+          <h2 ref={heading} tabIndex={-1} className="muted">
             {tPay('pay', { amount: shortMoney(draft.amount_minor, currency), display_name: beneficiary.display_name })}
           </h2>
           <Amount minor={draft.amount_minor} currency={currency} size="big" />

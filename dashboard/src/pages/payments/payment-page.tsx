@@ -79,7 +79,7 @@ const LastAsked = ({ payment }: { payment: Payment }) => {
   const { last_at: last, next_at: next } = payment.outcome_check ?? {}
   if (!last && !next) return null
   return (
-    <p className="quiet">
+    <p className="muted">
       <Time at={last} before={tPay('asked_last')} none={tPay('asked_never')} />
       <Time at={next} before={tPay('asked_next')} />.
     </p>
@@ -92,7 +92,7 @@ export const PaymentNotices = ({ payment }: { payment: Payment }) => {
   if (payment.status === 'unknown')
     return (
       <Notice tone="warn" title={t('unknown.title')}>
-        <p className="quiet">{tPay('unknown.note', { providerOf: providerOf(payment.payment_rail) })}</p>
+        <p className="muted">{tPay('unknown.note', { providerOf: providerOf(payment.payment_rail) })}</p>
         <LastAsked payment={payment} />
       </Notice>
     )
@@ -171,7 +171,7 @@ export const PaymentActions = ({ payment }: { payment: Payment }) => {
       )}
       <ConfirmButton
         button={{
-          variant: 'quiet',
+          variant: 'ghost',
           children: tPay('cancel_payment'),
           offered: waits && payment.batch_id === null && can('payment.create'),
         }}
@@ -180,7 +180,7 @@ export const PaymentActions = ({ payment }: { payment: Payment }) => {
         keep={tPay('cancel_payment.keep')}
         change={() => api.POST('/v1/payments/{id}/cancel', { path: { id: payment.id } })}
         announcement={() => tPay('cancel_payment.done')}
-        keeps={() => paymentQuery(payment.id)}
+        cachesAs={() => paymentQuery(payment.id)}
       >
         <p>{payment.status === 'scheduled' ? tPay('cancel_payment.unheld') : tPay('cancel_payment.held')}</p>
       </ConfirmButton>

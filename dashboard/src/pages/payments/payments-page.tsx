@@ -26,12 +26,12 @@ export const PaymentsPage = () => {
   const query = paymentsQuery(listed)
   const summary = useQuery(paymentsSummaryQuery(filters.parameters, 90))
   const shown = rowsOf(useInfiniteQuery(query))
-  const step = (by: 1 | -1) => () => {
+  const moveBy = (by: 1 | -1) => () => {
     const index = shown.findIndex(({ id }) => id === panel.id)
     const next = shown[index === -1 ? 0 : index + by]
     if (next) panel.open(next.id)
   }
-  useShortcuts({ j: step(1), k: step(-1) })
+  useShortcuts({ j: moveBy(1), k: moveBy(-1) })
   const create = can('payment.create') && <NewLink href="/payments/new">{t('new_payment')}</NewLink>
   return (
     <Page
@@ -105,7 +105,7 @@ const Totals = ({ filters, summary }: TotalsProps) => {
         summary.by_status
           .filter(({ status }) => status !== 'succeeded')
           .map(({ status, count, amount_minor: amount }) => (
-            <li key={status} className="quiet">
+            <li key={status} className="muted">
               <button type="button" className="link-button" onClick={() => filters.set('status', status)}>
                 {statusCount(count, status)}
               </button>{' '}

@@ -4,12 +4,12 @@ import type { PaymentFilters, Schemas } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { dayHeading, localDate, timeOfDay } from '../../lib/time.ts'
-import { majorText, moneyText, together } from '../../lib/words.ts'
+import { groupByKey, majorText, moneyText } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { cx } from '../../ui/button.tsx'
 import { Table } from '../../ui/listing.tsx'
 import { StatusBadge } from '../../ui/page.tsx'
-import { FreezeButton } from '../agents/agents.tsx'
+import { FreezeRequester } from '../agents/agents.tsx'
 import { BatchRow } from './batch-row.tsx'
 import { RequesterMark } from './requester.tsx'
 
@@ -31,8 +31,8 @@ type Props = {
 }
 
 /** Groups payments of one batch. */
-const groupsOf = (payments: readonly Payment[], folds: boolean) =>
-  together(payments, ({ batch_id: batchId }) => (folds ? batchId : null))
+const groupsOf = (payments: readonly Payment[], groupsBatches: boolean) =>
+  groupByKey(payments, ({ batch_id: batchId }) => (groupsBatches ? batchId : null))
 
 /** Payments by day of request. A status is shown only if the payment has not simply succeeded. */
 export const PaymentsTable = ({ payments, spentOn, without, batches, ...row }: Props) => {
@@ -52,7 +52,7 @@ export const PaymentsTable = ({ payments, spentOn, without, batches, ...row }: P
         { hidden: t('status') },
       ]}
     >
-      {together(payments, dateOf).map((ofDay) => {
+      {groupByKey(payments, dateOf).map((ofDay) => {
         const date = dateOf(ofDay[0])
         const spent = spentOn?.get(date)
         return (
@@ -113,7 +113,7 @@ const Row = ({ payment, without, onOpen, openId }: RowProps) => {
         <td className="pay-by">
           <span className="row row-tight pay-chip">
             <RequesterMark by={by} />
-            <FreezeButton by={by} asIcon />
+            <FreezeRequester by={by} asIcon />
           </span>
         </td>
       )}

@@ -8,10 +8,10 @@ import { tAgent } from '../agents/texts.ts'
 type Refusal = Schemas['RefusedPayment']
 type Change = NonNullable<NonNullable<Refusal['decision']>['remedy']>['changes'][number]
 
-type Raised = { href: string; label: string }
+type LimitLink = { href: string; label: string }
 
 /** Link to raise the limits of one policy or agent, with amounts filled in. Null if that is impossible. */
-const raisedBy = (all: readonly Change[], mayEdit: (kind: string) => boolean, currency: string): Raised | null => {
+const limitLinkOf = (all: readonly Change[], mayEdit: (kind: string) => boolean, currency: string): LimitLink | null => {
   // A payment above the approval threshold waits for a person; only the other limits refuse it.
   const limiting = all.filter(({ rule }) => rule !== 'approval_threshold')
   const changes = limiting.length > 0 ? limiting : all
@@ -31,11 +31,11 @@ const raisedBy = (all: readonly Change[], mayEdit: (kind: string) => boolean, cu
   }
 }
 
-export const Raise = ({ refusal }: { refusal: Refusal }) => {
+export const RaiseLimitLink = ({ refusal }: { refusal: Refusal }) => {
   const { can, account, currency } = useSession()
   const own = refusal.initiated_by.account_id === account.id
   const mayEdit = (kind: string) => (kind === 'policy' ? can('policy.manage') : kind === 'grant' && own)
-  const raised = raisedBy(refusal.decision?.remedy?.changes ?? [], mayEdit, currency)
+  const raised = limitLinkOf(refusal.decision?.remedy?.changes ?? [], mayEdit, currency)
   return (
     raised && (
       <LinkButton href={raised.href} size="small">

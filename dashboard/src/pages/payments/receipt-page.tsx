@@ -46,7 +46,7 @@ export const ReceiptPage = ({ id }: { id: string }) => {
               <StatusBadge status={payment.data.status} />
             </div>
             <div>
-              <p className="quiet">{payment.data.beneficiary.display_name}</p>
+              <p className="muted">{payment.data.beneficiary.display_name}</p>
               <Amount minor={payment.data.amount_minor} currency={payment.data.currency} size="big" />
             </div>
             <Facts

@@ -1,13 +1,13 @@
 import { type RefusalFilters, refusalsQuery, type Schemas } from '../../api/queries.ts'
 import { useFilters } from '../../lib/drafts.ts'
-import { plainWords } from '../../lib/field-words.ts'
-import { together } from '../../lib/words.ts'
+import { readableMessage } from '../../lib/field-words.ts'
+import { groupByKey } from '../../lib/words.ts'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Item, Listing, Rows } from '../../ui/listing.tsx'
 import { Amount, Badge, Empty, ExactTime, Page } from '../../ui/page.tsx'
 import { richAgent, tAgent } from '../agents/texts.ts'
-import { By } from './filters.tsx'
-import { Raise } from './raise.tsx'
+import { RequesterFilter } from './filters.tsx'
+import { RaiseLimitLink } from './raise.tsx'
 import { Requester } from './requester.tsx'
 import { SavedViews } from './saved-views.tsx'
 
@@ -23,7 +23,7 @@ export const RefusedPage = () => {
     <Page title={tAgent('refused_list')} lead={tAgent('refused_list.note')}>
       <SavedViews />
       <FilterBar filters={filters}>
-        <By filters={filters} />
+        <RequesterFilter filters={filters} />
       </FilterBar>
       <Listing
         label={tAgent('refused_list')}
@@ -39,11 +39,11 @@ export const RefusedPage = () => {
 type Refusal = Schemas['RefusedPayment']
 
 /** Key of equal requests to one beneficiary, refused for the same reason. An agent may repeat a request many times. */
-const likeness = ({ initiated_by: by, beneficiary, amount_minor: amount, message }: Refusal): string =>
+const sameRequestKey = ({ initiated_by: by, beneficiary, amount_minor: amount, message }: Refusal): string =>
   [by.account_id, by.grant_id, beneficiary?.id, amount, message].join(' ')
 
 const Refusals = ({ refusals }: { refusals: readonly Refusal[] }) => (
-  <Rows items={together(refusals, likeness).map(([last, ...earlier]) => ({ ...last, earlier, first: earlier.at(-1) }))}>
+  <Rows items={groupByKey(refusals, sameRequestKey).map(([last, ...earlier]) => ({ ...last, earlier, first: earlier.at(-1) }))}>
     {({ earlier, first, ...refusal }) => (
       <Item
         className="need"
@@ -56,7 +56,7 @@ const Refusals = ({ refusals }: { refusals: readonly Refusal[] }) => (
             {earlier.length > 0 && <Badge dot={false}>{tAgent('refused.times', { count: earlier.length + 1 })}</Badge>}
           </>
         }
-        note={plainWords(refusal.message)}
+        note={readableMessage(refusal.message)}
         more={
           <span className="item-note row row-tight">
             <Requester by={refusal.initiated_by} />
@@ -73,7 +73,7 @@ const Refusals = ({ refusals }: { refusals: readonly Refusal[] }) => (
           </span>
         }
       >
-        <Raise refusal={refusal} />
+        <RaiseLimitLink refusal={refusal} />
       </Item>
     )}
   </Rows>

@@ -5,7 +5,7 @@ import { t } from '../../lib/language.ts'
 import { capitalized, initials } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Icon } from '../../ui/button.tsx'
-import { FreezeButton, FrozenBadge } from '../agents/agents.tsx'
+import { FreezeRequester, FrozenBadge } from '../agents/agents.tsx'
 
 type By = Schemas['Payment']['initiated_by']
 
@@ -35,7 +35,7 @@ export const Requester = ({ by, stops = false }: { by: By; stops?: boolean }) =>
   return (
     <span className="row row-tight">
       <Link href={`/agents/${by.grant_id}`}>{mark}</Link>
-      {stops && <FreezeButton by={by} />}
+      {stops && <FreezeRequester by={by} />}
     </span>
   )
 }

@@ -5,7 +5,7 @@ import { approvalQuery, type Schemas } from '../../api/queries.ts'
 import { rich, t } from '../../lib/language.ts'
 import { heldWords, wasSent } from '../../lib/payment-end.ts'
 import { failureWords, providerOf } from '../../lib/rails.ts'
-import { listWords, moneyText, shortAddress, together } from '../../lib/words.ts'
+import { groupByKey, listWords, moneyText, shortAddress } from '../../lib/words.ts'
 import { type Step, Steps } from '../../ui/listing.tsx'
 import { Card, Countdown, ExactTime, Time } from '../../ui/page.tsx'
 
@@ -30,7 +30,7 @@ const decisionStep = (decision: Approval['decisions'][number], nameOf: (account:
   at: decision.decided_at,
 })
 
-const toldLooks = {
+const notificationLooks = {
   mailed: { tone: 'good', icon: 'forward' },
   mail_refused: { tone: 'warn', icon: 'alert' },
   pushed: { tone: 'good', icon: 'bell' },
@@ -40,11 +40,11 @@ const toldLooks = {
 /** Steps by people: notifications, openings and decisions, in order of time. */
 const peopleSteps = ({ decisions, notifications = [] }: Approval, nameOf: (account: string) => string): Event[] => {
   // A page that is older than the service has no words for a new event.
-  const known = notifications.filter(({ event }) => Object.hasOwn(toldLooks, event))
-  const told = together(known, ({ event }) => event).map((group): Event => {
+  const known = notifications.filter(({ event }) => Object.hasOwn(notificationLooks, event))
+  const told = groupByKey(known, ({ event }) => event).map((group): Event => {
     const [{ event, at }] = group
     const people = [...new Set(group.map(({ account_id: id }) => nameOf(id)))]
-    return { key: event, ...toldLooks[event], title: t(`told.${event}`, { who: listWords(people) }), at }
+    return { key: event, ...notificationLooks[event], title: t(`told.${event}`, { who: listWords(people) }), at }
   })
   const decided = decisions.map((decision) => decisionStep(decision, nameOf))
   return [...told, ...decided].toSorted((one, other) => Date.parse(one.at ?? '') - Date.parse(other.at ?? ''))
@@ -82,7 +82,7 @@ const approvalSteps = (payment: Payment, approval: Approval | undefined, nameOf:
 }
 
 /** Last step of a payment by status. Null: the status has its own steps. */
-const ends: Readonly<Record<Payment['status'], Omit<Event, 'key' | 'at'> | null>> = {
+const finalSteps: Readonly<Record<Payment['status'], Omit<Event, 'key' | 'at'> | null>> = {
   scheduled: null,
   pending_approval: null,
   processing: null,
@@ -125,7 +125,7 @@ const outcomeSteps = (payment: Payment): Event[] => {
     ]
   const sent: Event = { key: 'sent', tone: 'good', icon: 'forward', title: t('line.sent_to', { provider }) }
   if (status === 'pending_approval') return [{ ...sent, key: 'later', tone: 'later' }]
-  const end = ends[status]
+  const end = finalSteps[status]
   if (status === 'processing')
     return [
       sent,

@@ -14,7 +14,7 @@ import { SignText } from '../approvals/sign-text.tsx'
 import { richPolicy, tPolicy } from './texts.ts'
 
 type Policy = Schemas['SpendingPolicy']
-type Waiting = NonNullable<Policy['pending_change']>
+type PendingPolicyChange = NonNullable<Policy['pending_change']>
 const queriesToRefresh = ['policies', 'policy']
 const confirm = (id: string, body: Body<'/v1/spending-policies/{id}/pending-change/confirm', 'post'>) =>
   api.POST('/v1/spending-policies/{id}/pending-change/confirm', { path: { id }, body })
@@ -32,7 +32,7 @@ const ConfirmChange = ({ policy, message, changes }: { policy: Policy; message: 
             message={message}
             send={(body) => confirm(policy.id, body)}
             announcement={confirmed}
-            outdates={queriesToRefresh}
+            invalidates={queriesToRefresh}
             onClose={close}
           />
         )}
@@ -49,7 +49,7 @@ const ConfirmChange = ({ policy, message, changes }: { policy: Policy; message: 
         return confirm(policy.id, { ...(shown && { message_digest: shown }) })
       }}
       announcement={confirmed}
-      outdates={queriesToRefresh}
+      invalidates={queriesToRefresh}
     >
       {changes}
       <p>{tPolicy('confirm.note')}</p>
@@ -58,7 +58,7 @@ const ConfirmChange = ({ policy, message, changes }: { policy: Policy; message: 
 }
 
 /** Each changed field before and after, and the approvals that an ordinary payment then needs. */
-const Changes = ({ waiting: { before, result } }: { waiting: Waiting }) => {
+const Changes = ({ waiting: { before, result } }: { waiting: PendingPolicyChange }) => {
   const { currency } = useSession()
   const nameOf = useBeneficiaryNames([...before.beneficiary_ids, ...(result?.beneficiary_ids ?? [])])
   const formatTerms = termWords({ currency, nameOf, personOf: usePeople() })
@@ -89,7 +89,7 @@ const Changes = ({ waiting: { before, result } }: { waiting: Waiting }) => {
 }
 
 /** A pending change that makes a policy less strict. The buttons are for people who may confirm or withdraw it. */
-export const PendingChange = ({ policy, waiting }: { policy: Policy; waiting: Waiting }) => {
+export const PendingChange = ({ policy, waiting }: { policy: Policy; waiting: PendingPolicyChange }) => {
   const { account, can } = useSession()
   const people = usePeople()
   const { requested_by: requester, effective_at, message, confirmable = true } = waiting
@@ -107,7 +107,7 @@ export const PendingChange = ({ policy, waiting }: { policy: Policy; waiting: Wa
               action={tPolicy('withdraw.act')}
               change={() => api.DELETE('/v1/spending-policies/{id}/pending-change', { path: { id: policy.id } })}
               announcement={() => tPolicy('withdraw.done')}
-              outdates={queriesToRefresh}
+              invalidates={queriesToRefresh}
             >
               <p>{tPolicy('withdraw.note')}</p>
             </ConfirmButton>
@@ -119,7 +119,7 @@ export const PendingChange = ({ policy, waiting }: { policy: Policy; waiting: Wa
       <div className="stack-s">
         <p>{richPolicy('asked', { bdi: <bdi>{people(requester)}</bdi>, at: fullTime(effective_at) })}</p>
         {changes}
-        {!isOwn && can('approval.decide') && !confirmable && <p className="quiet">{tPolicy('confirm.not_yet')}</p>}
+        {!isOwn && can('approval.decide') && !confirmable && <p className="muted">{tPolicy('confirm.not_yet')}</p>}
       </div>
     </Card>
   )

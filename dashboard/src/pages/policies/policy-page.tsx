@@ -12,7 +12,7 @@ import { Allowed, LoadState, useSession } from '../../shell/session.tsx'
 import { Button, NewLink, Submit } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Confirm, Form, useIdempotencyKey } from '../../ui/form.tsx'
-import { laterPart } from '../../ui/later.tsx'
+import { lazyPart } from '../../ui/later.tsx'
 import { Item, List } from '../../ui/listing.tsx'
 import { Badge, Card, Empty, Facts, Failure, fieldError, Page } from '../../ui/page.tsx'
 import { announce } from '../../ui/toast.tsx'
@@ -21,7 +21,7 @@ import { PolicyControls, usePolicyForm } from './policy-controls.tsx'
 import { tPolicy } from './texts.ts'
 
 // Loads on demand: people create most policies.
-const MadeBy = laterPart(async () => (await import('./made-by.tsx')).MadeBy)
+const MadeBy = lazyPart(async () => (await import('./made-by.tsx')).MadeBy)
 
 const back = { href: '/policies', label: t('policies') }
 
@@ -80,7 +80,7 @@ const PolicyForm = ({ policy }: { policy: Policy | null }) => {
   const beneficiaries = useBeneficiaries(draft.beneficiary_ids)
   const [archiving, setArchiving] = useState(false)
 
-  const leave = (saved: Policy) => {
+  const finish = (saved: Policy) => {
     clear()
     client.setQueryData(policyQuery(saved.id).queryKey, saved)
     navigate('/policies')
@@ -99,7 +99,7 @@ const PolicyForm = ({ policy }: { policy: Policy | null }) => {
     onSuccess: (saved) => {
       announce(saved.pending_change ? waitsText : policy ? tPolicy('saved') : tPolicy('turned_on'))
       void client.invalidateQueries({ queryKey: ['policies'] })
-      leave(saved)
+      finish(saved)
     },
     onError: (error) => {
       if (policy && hasCode(error, 'conflict')) void client.invalidateQueries({ queryKey: policyQuery(policy.id).queryKey })
@@ -150,8 +150,8 @@ const PolicyForm = ({ policy }: { policy: Policy | null }) => {
           action={tPolicy('archive')}
           change={() => api.DELETE('/v1/spending-policies/{id}', { path: { id: policy.id } })}
           announcement={(saved) => (saved.status === 'archived' ? tPolicy('archive.done') : waitsText)}
-          outdates={['policies']}
-          onChanged={leave}
+          invalidates={['policies']}
+          onChanged={finish}
           onClose={() => setArchiving(false)}
         >
           <p>{tPolicy('archive.note')}</p>

@@ -13,7 +13,7 @@ export const acceptLabel = (outcome: OfferedOutcome): string => tRecon(`end.${ou
 type AcceptProps = { difference: Difference; outcome: OfferedOutcome; onClose: () => void }
 
 /** Ends a payment as the statement shows it. If it has not ended yet, a second administrator must agree. */
-export const AcceptOutcome = ({ difference, outcome, onClose }: AcceptProps) => (
+export const AcceptDifferenceDialog = ({ difference, outcome, onClose }: AcceptProps) => (
   <Confirm
     title={tRecon(`end.${outcome}.ask`)}
     action={acceptLabel(outcome)}
@@ -25,7 +25,7 @@ export const AcceptOutcome = ({ difference, outcome, onClose }: AcceptProps) => 
       })
     }
     announcement={({ resolved_at: at }) => tRecon(at === null ? 'end.second' : `end.${outcome}.done`)}
-    outdates={['suspense', 'differences', 'trial balance', 'payments', 'payment']}
+    invalidates={['suspense', 'differences', 'trial balance', 'payments', 'payment']}
     onClose={onClose}
   >
     <p>{difference.reason}</p>
@@ -36,7 +36,7 @@ export const AcceptOutcome = ({ difference, outcome, onClose }: AcceptProps) => 
 type Props = { payment: UnknownPayment; statements: readonly StatementEvidence[]; outcome: OfferedOutcome; onClose: () => void }
 
 /** Ends a payment by evidence that a person found at the provider. If still unknown, a second administrator must agree. */
-export const EndPayment = ({ payment, statements, outcome, onClose }: Props) => {
+export const ResolvePaymentDialog = ({ payment, statements, outcome, onClose }: Props) => {
   const known = prefilledEvidence(statements, outcome)
   const [receipt, setReceipt] = useState(known.receipt)
   const [evidence, setEvidence] = useState(known.evidence)
@@ -48,7 +48,7 @@ export const EndPayment = ({ payment, statements, outcome, onClose }: Props) => 
     },
     {
       announcement: ({ status }) => tRecon(status === 'unknown' ? 'end.second' : `end.${outcome}.done`),
-      outdates: ['payments', 'payment', 'differences', 'trial balance'],
+      invalidates: ['payments', 'payment', 'differences', 'trial balance'],
       onDone: onClose,
     },
   )
@@ -61,7 +61,7 @@ export const EndPayment = ({ payment, statements, outcome, onClose }: Props) => 
       ready={evidence.trim() !== ''}
       onClose={onClose}
     >
-      <p className="quiet">
+      <p className="muted">
         {tRecon(`end.${outcome}.by_hand`, {
           amount: shortMoney(payment.amount_minor, payment.currency),
           name: payment.beneficiary.display_name,

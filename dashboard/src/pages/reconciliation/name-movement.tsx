@@ -80,7 +80,7 @@ const RecordDialog = ({ currency, onClose }: { currency: string; onClose: () => 
     },
     {
       announcement: ({ reconciliation_id: known }) => tRecon(known ? 'move.explains' : 'move.expected'),
-      outdates: ['differences', 'reconciliations', 'movements'],
+      invalidates: ['differences', 'reconciliations', 'movements'],
       onDone: onClose,
     },
   )
@@ -88,7 +88,7 @@ const RecordDialog = ({ currency, onClose }: { currency: string; onClose: () => 
   const ready = minor !== null && value.note.trim() !== '' && movedAt !== null
   return (
     <FormDialog title={tRecon('move.title')} action={tRecon('move.it')} mutation={recording} ready={ready} onClose={onClose}>
-      <p className="quiet">{tRecon('move.note')}</p>
+      <p className="muted">{tRecon('move.note')}</p>
       <SelectField label={tRecon('move.provider')} {...field('provider')} options={providerOptions} />
       <SelectField label={tRecon('move.what')} {...field('what', 'direction')} options={choices} />
       <MoneyField label={t('amount')} {...field('amount', 'amount_minor')} currency={currency} />

@@ -9,7 +9,7 @@ import { Button, CopyButton, CopyText } from '../../ui/button.tsx'
 import { fieldsOf, MoneyField, TextField } from '../../ui/field.tsx'
 import { DialogButton, FormDialog, useChange } from '../../ui/form.tsx'
 import { ExactTime } from '../../ui/page.tsx'
-import { AcceptOutcome, acceptLabel } from './end-payment.tsx'
+import { AcceptDifferenceDialog, acceptLabel } from './end-payment.tsx'
 import { isUnread, moneyOf, nameOfItem, titleOf } from './item-words.ts'
 import { richRecon, tRecon } from './texts.ts'
 import type { OpenItem } from './unknown.ts'
@@ -87,7 +87,7 @@ export const ItemRow = ({ item, currency, checked, onCheck, onResolve }: Props) 
             <DialogButton
               variant="primary"
               label={`${acceptLabel(outcome)}: ${title}`}
-              dialog={(close) => <AcceptOutcome difference={difference} outcome={outcome} onClose={close} />}
+              dialog={(close) => <AcceptDifferenceDialog difference={difference} outcome={outcome} onClose={close} />}
             >
               {acceptLabel(outcome)}
             </DialogButton>
@@ -125,7 +125,7 @@ const EnterAmount = ({ item, id, currency, onClose }: EnterProps) => {
       }),
     {
       announcement: ({ outcome }) => tRecon(outcome === 'assigned' ? 'enter_amount.returned' : 'enter_amount.booked'),
-      outdates: ['suspense', 'trial balance', 'payments', 'payment'],
+      invalidates: ['suspense', 'trial balance', 'payments', 'payment'],
       onDone: onClose,
     },
   )
@@ -138,7 +138,7 @@ const EnterAmount = ({ item, id, currency, onClose }: EnterProps) => {
       ready={minor !== null && value.note.trim() !== '' && !(asksReceipt && receipt === '')}
       onClose={onClose}
     >
-      <p className="quiet">
+      <p className="muted">
         {titleOf(item)}: {moneyOf(item, currency)}. {tRecon('enter_amount.note')}
       </p>
       <MoneyField label={t('amount')} {...field('amount', 'amount_minor')} currency={currency} />

@@ -12,7 +12,7 @@ import { isReconText, tRecon } from './texts.ts'
 type Alert = Schemas['ProviderAlert']
 
 /** Findings of the service have a text. Any other `word` is the provider's own and is shown unchanged. */
-const titleOf = ({ word }: Alert): string => {
+const alertTitle = ({ word }: Alert): string => {
   const key = `finding.${word}`
   return isReconText(key) ? tRecon(key) : tRecon('alert.word', { word })
 }
@@ -21,7 +21,7 @@ const ResolveAlert = ({ alert, onClose }: { alert: Alert; onClose: () => void })
   const [note, setNote] = useState('')
   const resolving = useChange(
     () => api.POST('/v1/admin/provider-alerts/{id}/resolve', { path: { id: alert.id }, body: { note: note.trim() } }),
-    { announcement: tRecon('alert.done'), outdates: ['provider alerts'], onDone: onClose },
+    { announcement: tRecon('alert.done'), invalidates: ['provider alerts'], onDone: onClose },
   )
   return (
     <FormDialog
@@ -31,7 +31,7 @@ const ResolveAlert = ({ alert, onClose }: { alert: Alert; onClose: () => void })
       ready={note.trim() !== ''}
       onClose={onClose}
     >
-      <p className="quiet">{tRecon('alert.note', { title: titleOf(alert) })}</p>
+      <p className="muted">{tRecon('alert.note', { title: alertTitle(alert) })}</p>
       <TextField
         label={tRecon('alert.answer')}
         hint={tRecon('alert.answer.hint')}
@@ -55,7 +55,7 @@ export const ProviderAlerts = ({ currency }: { currency: string }) => (
       const subject = alert.payment_id ?? alert.topup_id
       return (
         <Item
-          title={titleOf(alert)}
+          title={alertTitle(alert)}
           note={
             <>
               {bookLabel(alert.rail)}
@@ -71,7 +71,7 @@ export const ProviderAlerts = ({ currency }: { currency: string }) => (
           }
         >
           <DialogButton
-            label={tRecon('resolve_what', { name: titleOf(alert) })}
+            label={tRecon('resolve_what', { name: alertTitle(alert) })}
             dialog={(close) => <ResolveAlert alert={alert} onClose={close} />}
           >
             {tRecon('resolve')}

@@ -58,7 +58,7 @@ export const ReconciliationPage = () => {
           <ServiceWaiting showsEmpty />
           <FindByReceipt />
           <LateSuccesses />
-          <Open currency={currency} />
+          <OpenItems currency={currency} />
           <ProviderAlerts currency={currency} />
           <Comparisons currency={currency} />
           <Movements currency={currency} />
@@ -78,7 +78,7 @@ const selectionWords = (chosen: number, all: number): string => {
   return tRecon(chosen === maxAtOnce ? 'selected_most' : 'selected', { count: chosen })
 }
 
-const Open = ({ currency }: { currency: string }) => {
+const OpenItems = ({ currency }: { currency: string }) => {
   const suspense = useInfiniteQuery(suspenseQuery)
   const differences = useInfiniteQuery(differencesQuery)
   const [resolving, setResolving] = useState<readonly OpenItem[] | null>(null)
@@ -255,7 +255,7 @@ const FindByReceipt = () => {
     <Card title={tRecon('find')}>
       <TextField label={t('receipt')} type="search" value={text} onChange={setText} placeholder={tRecon('find.example')} />
       <Failure error={error} />
-      {receipt !== '' && data?.data.length === 0 && <p className="quiet">{tRecon('find.none')}</p>}
+      {receipt !== '' && data?.data.length === 0 && <p className="muted">{tRecon('find.none')}</p>}
       {receipt !== '' && data?.data.map((payment) => <PaymentRow key={payment.id} payment={payment} />)}
     </Card>
   )

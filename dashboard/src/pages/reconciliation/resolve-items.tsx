@@ -61,7 +61,7 @@ const useResolve = (onDone: () => void) => {
     {
       announcement: ({ waiting, count }) =>
         waiting > 0 ? tRecon('resolve_waits', { count: waiting }) : tRecon('resolved', { count }),
-      outdates: ['suspense', 'differences', 'trial balance'],
+      invalidates: ['suspense', 'differences', 'trial balance'],
       onDone,
     },
   )
@@ -95,14 +95,14 @@ export const Resolve = ({ items: chosen, currency, onClose }: ResolveProps) => {
       ready={note.trim() !== '' && (!isAssigned || receiver.trim() !== '')}
       onClose={onClose}
     >
-      <ul className="stack-xs small quiet">
+      <ul className="stack-xs small muted">
         {items.map((item) => (
           <li key={item.key}>
             {titleOf(item)}: {moneyOf(item, currency)}
           </li>
         ))}
       </ul>
-      {!several && only?.difference && <p className="quiet">{only.difference.action}</p>}
+      {!several && only?.difference && <p className="muted">{only.difference.action}</p>}
       {items.some(({ suspense }) => suspense) && (
         <SelectField label={tRecon('what_happened')} value={outcome} onChange={setOutcome} options={offered} />
       )}
@@ -126,7 +126,7 @@ export const Resolve = ({ items: chosen, currency, onClose }: ResolveProps) => {
       />
       {several && rejectedItem && (
         <Notice tone="bad" title={tRecon(resolve.isSuspenseResolved ? 'differences_stayed' : 'none_resolved')} live>
-          <p className="quiet">
+          <p className="muted">
             {nameOfItem(rejectedItem)}: {messageOf(resolve.error)}
           </p>
           <Button

@@ -8,7 +8,7 @@ import { Button, CopyButton } from '../../ui/button.tsx'
 import { Item, List } from '../../ui/listing.tsx'
 import { Badge, Empty, ExactTime, Failure, SkeletonCard, Time } from '../../ui/page.tsx'
 import { AdministratorsPage } from './administrators-page.tsx'
-import { AcceptOutcome, EndPayment, type OfferedOutcome } from './end-payment.tsx'
+import { AcceptDifferenceDialog, type OfferedOutcome, ResolvePaymentDialog } from './end-payment.tsx'
 import { richRecon, tRecon } from './texts.ts'
 import { acceptableDifference, evidenceFor, isListed, type StatementEvidence, sourceOf, type UnknownPayment } from './unknown.ts'
 import { UploadStatement } from './upload-statement.tsx'
@@ -32,7 +32,7 @@ const Statements = ({ statements }: { statements: readonly StatementEvidence[] }
     ))
   )
 
-const Row = ({ payment, statements }: { payment: UnknownPayment; statements: readonly StatementEvidence[] }) => {
+const UnknownPaymentRow = ({ payment, statements }: { payment: UnknownPayment; statements: readonly StatementEvidence[] }) => {
   const [chosenOutcome, setChosenOutcome] = useState<OfferedOutcome | null>(null)
   const close = () => setChosenOutcome(null)
   const name = tRecon('to_payee', {
@@ -81,9 +81,9 @@ const Row = ({ payment, statements }: { payment: UnknownPayment; statements: rea
           {tRecon('not_paid')}
         </Button>
       </span>
-      {chosenOutcome && acceptable && <AcceptOutcome difference={acceptable} outcome={chosenOutcome} onClose={close} />}
+      {chosenOutcome && acceptable && <AcceptDifferenceDialog difference={acceptable} outcome={chosenOutcome} onClose={close} />}
       {chosenOutcome && !acceptable && (
-        <EndPayment payment={payment} statements={statements} outcome={chosenOutcome} onClose={close} />
+        <ResolvePaymentDialog payment={payment} statements={statements} outcome={chosenOutcome} onClose={close} />
       )}
     </Item>
   )
@@ -114,7 +114,9 @@ export const UnknownPaymentsPage = () => {
           query={unknownPaymentsQuery}
           empty={<Empty icon="check" title={tRecon('unknown.none')} />}
         >
-          {(payment) => <Row payment={payment} statements={evidenceFor(payment, runs.data ?? [], rowsOf(differences))} />}
+          {(payment) => (
+            <UnknownPaymentRow payment={payment} statements={evidenceFor(payment, runs.data ?? [], rowsOf(differences))} />
+          )}
         </List>
       )}
       {!isRead && !failed && <SkeletonCard rows={3} />}

@@ -30,7 +30,7 @@ const UploadDialog = ({ onClose }: { onClose: () => void }) => {
   const comparison = useChange(
     () =>
       api.POST('/v1/admin/reconciliations', { body: { source: file?.name.slice(0, 120) ?? '', statement: file?.text ?? '' } }),
-    { outdates: ['reconciliations', 'differences', 'payments'] },
+    { invalidates: ['reconciliations', 'differences', 'payments'] },
   )
   const run = comparison.data
   if (run)
@@ -64,7 +64,7 @@ const UploadDialog = ({ onClose }: { onClose: () => void }) => {
         accept=".csv,text/csv"
         onChoose={(chosen) => void choose(chosen)}
       />
-      <p className="quiet small">
+      <p className="muted small">
         {richRecon('compare.note', {
           command: <CopyText value="npm run admin -- reconcile statement.csv" label={tRecon('the_command')} />,
         })}
@@ -81,7 +81,7 @@ const EvidenceForUnknown = ({ run }: { run: Schemas['Reconciliation'] }) => {
     return <Loading query={payments.data && !payments.isError ? differences : payments} rows={2} />
   if (payments.hasNextPage) return <SkeletonCard rows={2} />
   const all = rowsOf(payments).map((payment) => ({ payment, evidence: evidenceFrom(run, payment, differences.data) }))
-  if (all.length === 0) return <p className="quiet">{tRecon('compare.no_unknown')}</p>
+  if (all.length === 0) return <p className="muted">{tRecon('compare.no_unknown')}</p>
   const paid = all.filter(({ evidence }) => isListed(evidence)).length
   return (
     <div className="stack-s">
@@ -95,7 +95,7 @@ const EvidenceForUnknown = ({ run }: { run: Schemas['Reconciliation'] }) => {
                 name: payment.beneficiary.display_name,
               })}
             </span>
-            <span className="quiet block">{evidence.words}</span>
+            <span className="muted block">{evidence.words}</span>
           </li>
         ))}
       </ul>

@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 import { useSearchParams } from 'wouter'
-import { tellProven } from '../../api/step-up.ts'
+import { announceProof } from '../../api/step-up.ts'
 import { t } from '../../lib/language.ts'
 import { SinglePage } from '../../shell/single-page.tsx'
 import { tHelp } from './help-texts.ts'
@@ -12,14 +12,14 @@ export const ConfirmedPage = () => {
   const title = isProven ? t('confirmed') : tHelp('confirmed.not')
   useEffect(() => {
     if (!isProven) return
-    tellProven()
+    announceProof()
     window.close()
   }, [isProven])
   return (
     <SinglePage title={title}>
       <div className="stack-xs">
         <h1>{title}</h1>
-        <p className="quiet">{tHelp(isProven ? 'confirmed.goes_on' : 'confirmed.nothing')}</p>
+        <p className="muted">{tHelp(isProven ? 'confirmed.goes_on' : 'confirmed.nothing')}</p>
       </div>
     </SinglePage>
   )

@@ -2,7 +2,7 @@ import { tHelp } from './help-texts.ts'
 
 export const SignInHelp = ({ hasWallet }: { hasWallet: boolean }) => (
   <>
-    <details className="small quiet">
+    <details className="small muted">
       <summary>{tHelp('sign_in.lost')}</summary>
       <ol className="stack-xs numbered">
         <li>{tHelp('sign_in.lost_1')}</li>

@@ -3,25 +3,25 @@ import { useEffect, useRef } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import { type Answer, accountQuery, api } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
-import { expectArrival, expectSession, hasNoSession, sessionEnded } from '../../lib/page-state.ts'
+import { expectSession, hasNoSession, requestFocusOnNextPage, sessionEnded } from '../../lib/page-state.ts'
 import { isServerPath, safeReturn } from '../../shell/paths.ts'
 import { SinglePage } from '../../shell/single-page.tsx'
-import { laterPart } from '../../ui/later.tsx'
+import { lazyPart } from '../../ui/later.tsx'
 import { TextNotice } from '../../ui/page.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { NoWallet, useWalletFlow, useWallets, WalletPicker } from '../../wallet/wallet.tsx'
 import { ProviderButtons, prepareSignIn } from './provider-buttons.tsx'
 
-const SignInHelp = laterPart(async () => (await import('./sign-in-help.tsx')).SignInHelp)
+const SignInHelp = lazyPart(async () => (await import('./sign-in-help.tsx')).SignInHelp)
 
 /** Sends a signed-in person on to their destination, once. */
-const Leave = ({ go }: { go: () => void }) => {
+const RedirectOnce = ({ onReady }: { onReady: () => void }) => {
   const left = useRef(false)
   useEffect(() => {
     if (left.current) return
     left.current = true
-    go()
-  }, [go])
+    onReady()
+  }, [onReady])
   return null
 }
 
@@ -37,7 +37,7 @@ export const SignInPage = () => {
   const account = useQuery({ ...accountQuery, enabled: !hasNoSession() })
   const go = () => {
     sessionEnded.set(false)
-    expectArrival()
+    requestFocusOnNextPage()
     if (isServerPath(target)) location.assign(target)
     else navigate(target, { replace: true })
   }
@@ -50,14 +50,14 @@ export const SignInPage = () => {
       void client.resetQueries().then(go)
     },
   })
-  if (account.isSuccess) return <Leave go={go} />
+  if (account.isSuccess) return <RedirectOnce onReady={go} />
   const picker = <WalletPicker flow={flow} label="continue_with" fallback={null} />
   return (
     <SinglePage title={t('sign_in')}>
       <div className="stack">
         <div className="stack-xs">
           <h1>{t('sign_in')}</h1>
-          <p className="quiet">{t('sign_in.new')}</p>
+          <p className="muted">{t('sign_in.new')}</p>
         </div>
         {params.get('reason') === 'session_ended' && (
           <TextNotice tone="info" title={t('sign_in.ended')}>

@@ -3,13 +3,13 @@ import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { paymentsStatementQuery, paymentsSummaryQuery, policiesQuery, rowsOf } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
-import { daysAfter, localDate, monthLabel, monthsAfter, now } from '../../lib/time.ts'
+import { addMonths, daysAfter, localDate, monthLabel, now } from '../../lib/time.ts'
 import { compareMinor, leftOf, moneyText, roundMoney, share, sumMinor } from '../../lib/words.ts'
 import { Allowed, useSession } from '../../shell/session.tsx'
 import { Meter } from '../../ui/charts.tsx'
 import { Table } from '../../ui/listing.tsx'
 import { Card, Empty, Failure, Page, SkeletonRows, SkeletonText } from '../../ui/page.tsx'
-import { type LimitUse, ofGrant, ofPolicy, useWorkspaceAgents } from '../agents/agents.tsx'
+import { type LimitUse, limitUseOfGrant, limitUseOfPolicy, useWorkspaceAgents } from '../agents/agents.tsx'
 import { tBooks } from '../history/texts.ts'
 import { UpcomingPayments } from './upcoming-payments.tsx'
 
@@ -38,7 +38,7 @@ const maxShown = 8
 const wholeMonths = (): string[] => {
   const first = daysAfter(localDate(now()), 1 - daysBack)
   const months: string[] = []
-  for (let month = localDate(now()).slice(0, 7); `${month}-01` >= first; month = monthsAfter(month, -1)) months.unshift(month)
+  for (let month = localDate(now()).slice(0, 7); `${month}-01` >= first; month = addMonths(month, -1)) months.unshift(month)
   return months
 }
 
@@ -208,8 +208,8 @@ const RemainingLimits = () => {
   const agents = useWorkspaceAgents(true)
   const policies = useInfiniteQuery({ ...policiesQuery('active'), enabled: can('policy.read') })
   const limits = [
-    ...rowsOf(policies).flatMap(ofPolicy),
-    ...[...agents.own, ...agents.others].flatMap((grant) => ofGrant(grant, `/agents/${grant.id}`)),
+    ...rowsOf(policies).flatMap(limitUseOfPolicy),
+    ...[...agents.own, ...agents.others].flatMap((grant) => limitUseOfGrant(grant, `/agents/${grant.id}`)),
   ].sort(byShare)
   const isPending = agents.isPending || policies.isLoading
   return (
@@ -217,7 +217,7 @@ const RemainingLimits = () => {
       <Failure error={agents.error} onRetry={agents.retry} />
       <Failure error={policies.error} onRetry={() => void policies.refetch()} />
       {isPending && <SkeletonText width="100%" height={56} />}
-      {!isPending && !agents.error && !policies.error && limits.length === 0 && <p className="quiet">{tBooks('room.none')}</p>}
+      {!isPending && !agents.error && !policies.error && limits.length === 0 && <p className="muted">{tBooks('room.none')}</p>}
       {!isPending && limits.length > 0 && (
         <ul className="limit-strips">
           {limits.map(({ name, period, href, ...use }) => (

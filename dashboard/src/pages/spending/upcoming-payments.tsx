@@ -44,7 +44,7 @@ export const UpcomingPayments = () => {
     >
       {scheduled.isPending && <SkeletonText width="100%" height={56} />}
       <Failure error={scheduled.error} />
-      {scheduled.data && count === 0 && <p className="quiet">{tBooks('coming.none')}</p>}
+      {scheduled.data && count === 0 && <p className="muted">{tBooks('coming.none')}</p>}
       {short && (
         <TextNotice tone="warn" title={tBooks('coming.short', { dayLabel: dayLabel(short.date) })}>
           {richBooks('coming.missing', {

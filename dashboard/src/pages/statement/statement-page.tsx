@@ -4,7 +4,7 @@ import { Link } from 'wouter'
 import { type Schemas, statementQuery } from '../../api/queries.ts'
 import { useFilters } from '../../lib/drafts.ts'
 import { t } from '../../lib/language.ts'
-import { dayLabel, localDate, monthLabel, monthsAfter, now, zoneWords } from '../../lib/time.ts'
+import { addMonths, dayLabel, localDate, monthLabel, now, zoneWords } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, FoldButton } from '../../ui/button.tsx'
 import { SelectField } from '../../ui/field.tsx'
@@ -26,7 +26,7 @@ const monthOf = (at: number): string => localDate(at).slice(0, 7)
 /** Months to choose from, newest first: those since `since`, and the shown one. Not every browser has a field for months. */
 const monthOptions = (since: number, shown: string) => {
   const months: string[] = []
-  for (let month = monthOf(now()); month >= monthOf(since); month = monthsAfter(month, -1)) months.push(month)
+  for (let month = monthOf(now()); month >= monthOf(since); month = addMonths(month, -1)) months.push(month)
   return [...new Set([...months, shown])]
     .sort()
     .reverse()
@@ -65,8 +65,8 @@ const usePaperMargins = (words: string | undefined) =>
 
 /** A month for a company's books: opening, in, out, closing. Without access to the balance: the workspace's payments. */
 export const StatementPage = () => {
-  const { account, balance, ofTeam, workspace } = useSession()
-  const isAccountStatement = balance !== null && !ofTeam
+  const { account, balance, hasOwnBalance, workspace } = useSession()
+  const isAccountStatement = balance !== null && !hasOwnBalance
   const filters = useFilters()
   const chosen = filters.get('month')
   const month = isMonth(chosen) ? chosen : undefined
@@ -110,8 +110,8 @@ export const StatementPage = () => {
           onChange={(chosen) => filters.set('month', chosen)}
           options={monthOptions(since, shown)}
         />
-        <Button onClick={() => filters.set('month', monthsAfter(shown, -1))}>{tBooks('month.previous')}</Button>
-        <Button disabled={shown >= monthOf(now())} onClick={() => filters.set('month', monthsAfter(shown, 1))}>
+        <Button onClick={() => filters.set('month', addMonths(shown, -1))}>{tBooks('month.previous')}</Button>
+        <Button disabled={shown >= monthOf(now())} onClick={() => filters.set('month', addMonths(shown, 1))}>
           {tBooks('month.next')}
         </Button>
       </div>

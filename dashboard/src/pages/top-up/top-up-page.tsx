@@ -18,7 +18,7 @@ import { Amount, Card, Empty, ExactTime, Facts, Failure, Page, StatusBadge, Text
 import { QrCode } from '../../ui/qr-code.tsx'
 import { tTopUp } from './texts.ts'
 
-const quick = ['500', '1000', '5000', '10000']
+const quickAmounts = ['500', '1000', '5000', '10000']
 
 export const TopUpPage = () => {
   const { seesBalance, workspace } = useSession()
@@ -71,7 +71,7 @@ const TopUpForm = () => {
         hint={tTopUp('amount.hint')}
       />
       <div className="row row-tight">
-        {quick.map((amount) => (
+        {quickAmounts.map((amount) => (
           <Button key={amount} size="small" onClick={() => set({ amount })}>
             {shortMoney(`${amount}00`, currency)}
           </Button>
@@ -118,7 +118,7 @@ const RecentTopUps = () => {
   return (
     <List
       title={tTopUp('recent')}
-      query={historyQuery({ type: 'topup' }, useSession().ofTeam, 6)}
+      query={historyQuery({ type: 'topup' }, useSession().hasOwnBalance, 6)}
       rows={2}
       firstPageOnly
       empty={<Empty icon="topup" title={tTopUp('recent.none')} />}
@@ -188,9 +188,9 @@ const TopUpState = ({ topup }: { topup: TopUp }) => (
 const amountOf = ({ received_minor, amount_minor }: TopUp): string | null => received_minor ?? amount_minor
 
 /** Groups of three digits are easier to read aloud and to type. */
-const grouped = (digits: string): string => digits.replace(/(\d{3})(?=\d)/g, '$1 ')
+const groupOfThree = (digits: string): string => digits.replace(/(\d{3})(?=\d)/g, '$1 ')
 
-const wordsOf = ({ instructions }: TopUp): [name: string, value: string][] => {
+const instructionRows = ({ instructions }: TopUp): [name: string, value: string][] => {
   if (!instructions) return []
   const { account_number: account } = instructions
   return 'paybill' in instructions
@@ -212,21 +212,21 @@ const Instructions = ({ topup }: { topup: TopUp }) => (
     )}
     <Facts
       facts={Object.fromEntries(
-        wordsOf(topup).map(([name, value]) => [
+        instructionRows(topup).map(([name, value]) => [
           name,
-          <CopyText key={name} value={value} text={grouped(value)} label={name.toLowerCase()} />,
+          <CopyText key={name} value={value} text={groupOfThree(value)} label={name.toLowerCase()} />,
         ]),
       )}
     />
     {topup.instructions && (
       <QrCode
-        text={wordsOf(topup)
+        text={instructionRows(topup)
           .map(([name, value]) => `${name}: ${value}`)
           .join('\n')}
         label={tTopUp('qr')}
       />
     )}
-    <p className="quiet">{tTopUp('credited')}</p>
+    <p className="muted">{tTopUp('credited')}</p>
   </div>
 )
 
@@ -320,7 +320,7 @@ const TimedOut = () => (
     </TextNotice>
     <div className="row">
       <LinkButton href="/">{tTopUp('view_balance')}</LinkButton>
-      <LinkButton href="/top-up" variant="quiet">
+      <LinkButton href="/top-up" variant="ghost">
         {tTopUp('another')}
       </LinkButton>
     </div>

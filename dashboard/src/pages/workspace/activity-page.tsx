@@ -6,9 +6,9 @@ import { auditQuery, batchQuery, type Schemas } from '../../api/queries.ts'
 import { useFilters } from '../../lib/drafts.ts'
 import { t } from '../../lib/language.ts'
 import { saveFile } from '../../lib/text-file.ts'
-import { daysAfter, localDate, monthsAfter, now } from '../../lib/time.ts'
-import { together } from '../../lib/words.ts'
-import { activityHref } from '../../shell/paths.ts'
+import { addMonths, daysAfter, localDate, now } from '../../lib/time.ts'
+import { groupByKey } from '../../lib/words.ts'
+import { hrefOfId } from '../../shell/paths.ts'
 import { Allowed, useSession } from '../../shell/session.tsx'
 import { FoldButton, type IconName } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
@@ -16,7 +16,7 @@ import { download, FilterBar } from '../../ui/filter-bar.tsx'
 import { DialogButton, FormDialog, useChange } from '../../ui/form.tsx'
 import { Item, Listing } from '../../ui/listing.tsx'
 import { Empty, ExactTime, MaybeLink, Page } from '../../ui/page.tsx'
-import { activityGroups, activityOfList, activityWords, batchKey } from './activity-words.ts'
+import { activityGroups, activityOfBatch, activityWords, batchKey } from './activity-words.ts'
 import { richWork, tWork } from './texts.ts'
 
 type Entry = Schemas['WorkspaceAuditEntry']
@@ -45,7 +45,7 @@ const ExportEvidence = () =>
 const EvidenceDialog = ({ onClose }: { onClose: () => void }) => {
   const { workspace } = useSession()
   const month = localDate(now()).slice(0, 7)
-  const [from, setFrom] = useState(`${monthsAfter(month, -1)}-01`)
+  const [from, setFrom] = useState(`${addMonths(month, -1)}-01`)
   const [to, setTo] = useState(daysAfter(`${month}-01`, -1))
   const save = useChange(() => download('/v1/workspaces/current/evidence', { from, to }, 'application/zip'), {
     announcement: tWork('evidence.done'),
@@ -86,7 +86,7 @@ const Activity = () => {
       <Listing label={tWork('entries')} query={query} empty={<Empty icon="list" title={tWork('activity.no_match')} />}>
         {(entries) => (
           <ul className="rows">
-            {together(entries, batchKey).map((group) => (
+            {groupByKey(entries, batchKey).map((group) => (
               <li key={group[0].id}>
                 {group.length > 1 ? <BatchRow entries={group} people={people} /> : <Row entry={group[0]} people={people} />}
               </li>
@@ -114,7 +114,7 @@ type RowProps = { entry: Entry; people: (id: string) => string }
 
 const Row = ({ entry, people }: RowProps) => {
   const { currency } = useSession()
-  const href = entry.action === 'payment.denied' ? '/payments/refused' : activityHref(entry.subject)
+  const href = entry.action === 'payment.denied' ? '/payments/refused' : hrefOfId(entry.subject)
   const sentence = activityWords(entry, { people, currency })
   return (
     <Item
@@ -144,7 +144,7 @@ const BatchRow = ({ entries, people }: { entries: readonly [Entry, ...Entry[]]; 
       <Item
         icon={iconOf(entry)}
         title={
-          batch && <Link href={`/payments/batches/${batch.id}`}>{activityOfList(entries, { people, currency }, list.data)}</Link>
+          batch && <Link href={`/payments/batches/${batch.id}`}>{activityOfBatch(entries, { people, currency }, list.data)}</Link>
         }
         note={
           <>

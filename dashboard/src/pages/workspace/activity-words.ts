@@ -22,7 +22,7 @@ const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
 /** Text key of an entry, whose action can mean several things. */
-const sentenceOf = (entry: Entry): ActivityText => {
+const textKeyOf = (entry: Entry): ActivityText => {
   const [before, after] = [fieldsOf(entry.before), fieldsOf(entry.after)]
   switch (entry.action) {
     case 'beneficiary.updated':
@@ -72,12 +72,12 @@ const actorOf = ({ account_id: account, grant_id: grant, grant_label: label }: E
   return tActivity('by_agent', { who: requesterWords(by, people) })
 }
 
-type Paid = NonNullable<Entry['payment']>
-const whatOf = ({ amount_minor: amount, currency, beneficiary }: Paid): string =>
+type AuditPayment = NonNullable<Entry['payment']>
+const payeeAndAmount = ({ amount_minor: amount, currency, beneficiary }: AuditPayment): string =>
   tActivity('what', { amount: shortMoney(amount, currency), payee: beneficiary.display_name })
 
 /** Words for the entry's payment, from the entry or the payment's current state. An approval of a batch covers all of it. */
-const paymentOf = ({ action, after, payment, subject }: Entry, amount: string | null): string => {
+const paymentWords = ({ action, after, payment, subject }: Entry, amount: string | null): string => {
   const payee = textOf(fieldsOf(after).beneficiary)
   const isNamed = /^payment\.(create|denied)$/.test(action) && (amount !== null || !payment)
   if (isNamed && payee !== null)
@@ -85,13 +85,13 @@ const paymentOf = ({ action, after, payment, subject }: Entry, amount: string | 
   if (isNamed && amount !== null) return tActivity('a_payment.of', { amount })
   if (!payment) return tActivity('a_payment')
   const { batch } = payment
-  if (!batch || subject?.type !== 'approval') return tActivity('the_payment', { what: whatOf(payment) })
+  if (!batch || subject?.type !== 'approval') return tActivity('the_payment', { what: payeeAndAmount(payment) })
   return batch.name === null ? tActivity('a_list') : tActivity('the_list', { name: batch.name })
 }
 
 /** `payment`: words for the payment. `count`: number of payments. */
-const sentence = (entry: Entry, context: Context, payment: string, count = 1): string => {
-  const base = sentenceOf(entry)
+const fillSentence = (entry: Entry, context: Context, payment: string, count = 1): string => {
+  const base = textKeyOf(entry)
   const name = nameIn(entry, context)
   const named = `${base}.named`
   const role = textOf(fieldsOf(entry.after).role)
@@ -106,36 +106,38 @@ const sentence = (entry: Entry, context: Context, payment: string, count = 1): s
 
 /** "Amina approved a payment", "You created the policy “Office expenses”". */
 export const activityWords = (entry: Entry, context: Context): string => {
-  const payment = paymentOf(entry, nameIn(entry, context))
-  const text = sentence(entry, context, payment)
-  const isSaid =
+  const payment = paymentWords(entry, nameIn(entry, context))
+  const text = fillSentence(entry, context, payment)
+  const namesPayment =
     !entry.payment || text.includes(payment) || text.includes(shortMoney(entry.payment.amount_minor, context.currency))
   const isOfList = entry.payment?.batch && entry.subject?.type === 'approval'
-  return capitalized(isSaid || isOfList ? text : tActivity('about', { sentence: text, what: whatOf(entry.payment as Paid) }))
+  return capitalized(
+    namesPayment || isOfList ? text : tActivity('about', { sentence: text, what: payeeAndAmount(entry.payment as AuditPayment) }),
+  )
 }
 
 type Batch = Pick<Schemas['PaymentBatch'], 'items_count' | 'total_minor' | 'counts'>
 
 /** Actions that always affect every payment of a batch. */
-const wholeActions = ['payment.create', 'payment.cancelled', 'payment.expired', 'payment.rejected']
+const wholeBatchActions = ['payment.create', 'payment.cancelled', 'payment.expired', 'payment.rejected']
 
 /** Number of affected payments, from the batch, because not all entries may be loaded. */
-const countIn = (action: Entry['action'], loaded: number, { items_count: all, counts }: Batch): number => {
-  if (wholeActions.includes(action) || (action === 'payment.processing' && !counts.failed)) return all
+const affectedCount = (action: Entry['action'], loaded: number, { items_count: all, counts }: Batch): number => {
+  if (wholeBatchActions.includes(action) || (action === 'payment.processing' && !counts.failed)) return all
   return Math.max(loaded, counts[action.replace('payment.', '')] ?? 0)
 }
 
 /** One sentence for an action on several payments of a batch. `list`: the batch, once loaded. */
-export const activityOfList = (entries: readonly Entry[], context: Context, list?: Batch): string => {
+export const activityOfBatch = (entries: readonly Entry[], context: Context, list?: Batch): string => {
   const payments = entries.flatMap(({ payment }) => payment ?? [])
   const [entry] = entries
   const batch = payments[0]?.batch
   if (!entry || !batch) return ''
-  const count = list ? countIn(entry.action, payments.length, list) : payments.length
+  const count = list ? affectedCount(entry.action, payments.length, list) : payments.length
   const many = batch.name === null ? tActivity('many', { count }) : tActivity('many.named', { count, name: batch.name })
   const loaded = sumMinor(payments.map(({ amount_minor: minor }) => minor))
   const total = count === list?.items_count ? list.total_minor : count === payments.length ? loaded : null
-  const text = sentence({ ...entry, before: null, after: null }, context, many, count)
+  const text = fillSentence({ ...entry, before: null, after: null }, context, many, count)
   const whole = capitalized(text.includes(many) ? text : tActivity('for_many', { sentence: text, many }))
   return total === null ? whole : tActivity('together', { sentence: whole, amount: shortMoney(total, context.currency) })
 }

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { api } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
-import { keepStored, readStored } from '../../lib/store.ts'
+import { readStored, writeStored } from '../../lib/store.ts'
 import { statusText } from '../../lib/words.ts'
 import { nameOf } from '../../shell/account-menu.tsx'
 import { SignedIn, useSession, useSignOut, useSwitchWorkspace } from '../../shell/session.tsx'
@@ -20,12 +20,12 @@ const storageKey = 'invitation'
 const readInvitationToken = (): string | null => {
   const arrived = location.pathname === '/invitation' ? location.hash.slice(1) : ''
   if (arrived === '') return readStored(storageKey, 'session')
-  keepStored(storageKey, arrived, 'session')
+  writeStored(storageKey, arrived, 'session')
   history.replaceState(null, '', location.pathname)
   return arrived
 }
 
-const forgetInvitation = (): void => keepStored(storageKey, null, 'session')
+const forgetInvitation = (): void => writeStored(storageKey, null, 'session')
 
 /**
  * Landing page of an invitation link. Stores the token before anything else, because the person may have to sign in first.
@@ -57,7 +57,7 @@ const Invitation = ({ token }: { token: string }) => {
   })
   const accept = useChange(() => api.POST('/v1/workspaces/invitations/accept', { body: { token } }), {
     announcement: ({ workspace }) => tWork('joined', { name: workspace.name }),
-    outdates: ['workspaces'],
+    invalidates: ['workspaces'],
     onDone: ({ workspace }) => {
       forgetInvitation()
       switchTo(workspace.id)
@@ -71,7 +71,7 @@ const Invitation = ({ token }: { token: string }) => {
       <Failure error={preview.error} />
       {data && (
         <>
-          <p className="quiet">
+          <p className="muted">
             {tWork('invited_you', {
               display_name: data.invited_by.display_name ?? tWork('a_member'),
               name: data.workspace.name,
@@ -92,7 +92,7 @@ const Invitation = ({ token }: { token: string }) => {
       )}
       <div className="row row-between">
         <Button
-          variant="quiet"
+          variant="ghost"
           size="small"
           onClick={() => {
             forgetInvitation()
@@ -101,7 +101,7 @@ const Invitation = ({ token }: { token: string }) => {
         >
           {tWork('not_now')}
         </Button>
-        <Button variant="quiet" size="small" onClick={() => signOut.mutate()}>
+        <Button variant="ghost" size="small" onClick={() => signOut.mutate()}>
           {tWork('another_account')}
         </Button>
       </div>

@@ -16,7 +16,7 @@ const revokeInvitation = (id: string) => api.DELETE('/v1/workspaces/current/invi
 const InvitationRow = ({ invitation }: { invitation: Schemas['Invitation'] }) => {
   const revoke = useChange(() => revokeInvitation(invitation.id), {
     announcement: tWork('invitation.cancelled'),
-    outdates: ['invitations'],
+    invalidates: ['invitations'],
     announcesFailure: true,
   })
   const pending = invitation.status === 'pending'
@@ -97,7 +97,7 @@ const InvitationLink = ({ invitation, onClose }: { invitation: Invited; onClose:
       await revokeInvitation(id)
       return api.POST(path, keyed({ role, ...(email && { email }), ...(wallet && { wallet_address: wallet }) }, id))
     },
-    { outdates: ['invitations'] },
+    { invalidates: ['invitations'] },
   )
   const current = replace.data ?? invitation
   const { token, email } = current
@@ -143,7 +143,7 @@ const Invite = ({ onClose }: { onClose: () => void }) => {
   const delivery = useQuery(notificationSettingsQuery).data?.delivery ?? 'off'
   const create = useChange((keyed) => api.POST(path, keyed({ role: value.role, ...addressing(value.to) })), {
     announcement: tWork('invitation.created'),
-    outdates: ['invitations'],
+    invalidates: ['invitations'],
   })
   const field = fieldsOf(value, set, create.error)
   if (create.data) return <InvitationLink invitation={create.data} onClose={onClose} />

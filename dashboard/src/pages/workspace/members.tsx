@@ -70,7 +70,7 @@ const ChangeMember = ({ member, onClose }: { member: Member; onClose: () => void
     {
       announcement: (after) =>
         `${memberName(after)}: ${statusText(after.status === 'active' ? after.role : after.status).toLowerCase()}`,
-      outdates: ['members'],
+      invalidates: ['members'],
       onDone: onClose,
     },
   )
@@ -116,7 +116,7 @@ const RemoveMember = ({ member }: { member: Member }) => {
       action={action}
       change={() => api.DELETE('/v1/workspaces/current/members/{id}', { path: { id: member.id } })}
       announcement={() => (own ? tWork('leave.done', { name: workspace.name }) : tWork('remove.done', { name }))}
-      outdates={own ? [] : ['members']}
+      invalidates={own ? [] : ['members']}
       onChanged={() => {
         if (!own) return
         chooseWorkspace(null)

@@ -24,7 +24,7 @@ export const NewWorkspacePage = () => {
     },
     {
       announcement: ({ workspace }) => tWork('ready', { name: workspace.name }),
-      outdates: ['workspaces'],
+      invalidates: ['workspaces'],
       onDone: ({ workspace }) => switchTo(workspace.id),
     },
   )

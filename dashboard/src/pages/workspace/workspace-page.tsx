@@ -56,7 +56,7 @@ const Freeze = () => {
   const frozen = useSession().workspace.status === 'frozen'
   return (
     <Card title={frozen ? t('status.frozen') : tWork('stop')}>
-      <p className="quiet">{frozen ? tWork('frozen.note') : tWork('stop.note')}</p>
+      <p className="muted">{frozen ? tWork('frozen.note') : tWork('stop.note')}</p>
       <DialogButton
         variant={frozen ? 'secondary' : 'red'}
         size="large"
@@ -86,7 +86,7 @@ const ConfirmFreeze = ({ onClose }: { onClose: () => void }) => {
           : api.POST('/v1/workspaces/current/freeze', { body: reason.trim() ? { reason: reason.trim() } : {} })
       }
       announcement={(view) => (view.workspace.status === 'frozen' ? tWork('freeze.done') : tWork('unfreeze.done'))}
-      keeps={() => workspaceQuery}
+      cachesAs={() => workspaceQuery}
       onClose={onClose}
     >
       <p>{frozen ? tWork('unfreeze.note') : tWork('freeze.note')}</p>

@@ -28,8 +28,8 @@ export const WorkspaceSettings = () => {
   }
   const save = useChange(() => api.PATCH('/v1/workspaces/current', { body: changes }), {
     announcement: tWork('saved'),
-    outdates: ['workspaces'],
-    keeps: () => workspaceQuery,
+    invalidates: ['workspaces'],
+    cachesAs: () => workspaceQuery,
     onDone: () => setEdits({}),
   })
   const field = fieldsOf(value, (change) => setEdits((before) => ({ ...before, ...change })), save.error)
