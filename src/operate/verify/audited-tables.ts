@@ -38,7 +38,7 @@ const pendingChangeColumns = (value: unknown): Fields => {
   })
 }
 
-/** The same as SQL for the columns that an earlier release does not clear when a change ends. */
+/** SQL for three columns of a pending change, which an earlier release does not clear when the change ends. */
 const pendingChangeSql = Object.entries({
   pending_version: 'to_jsonb(t.pending_change_version)',
   pending_terms: "t.pending_change_result -> 'terms'",
