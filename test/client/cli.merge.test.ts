@@ -357,6 +357,14 @@ describe('with an API key', () => {
       exit.alreadySent,
       expect.stringContaining('cancelled. 2 of 2 have ended'),
     ])
+    // The same holds if its first attempt has to be repeated.
+    const proxy = await startFaultyProxy(service.api.url)
+    proxy.faults.push({ kind: 'none' }, { kind: 'none' }, { kind: 'answer', status: 429, headers: { 'retry-after': '0' } })
+    const repeated = payments(['batch', list, '--name', 'March', '--key', 'march'], { ...env, PAYMENTS_URL: proxy.url })
+    const ended = await repeated.ended
+    expect([proxy.seen.filter(({ key }) => key === 'march').length, ended]).toEqual([2, exit.alreadySent])
+    expect(repeated.err() + repeated.out()).toContain('nothing new was paid')
+    await proxy.close()
   })
 
   test('payment and statement show one payment and its booking', async () => {

@@ -155,7 +155,8 @@ export const batch = async (terminal: Terminal): Promise<void> => {
   }
   const csv = { bytes, ...(values.charset !== undefined && { charset: values.charset }) }
   const { signal, say, out } = terminal
-  let isReplay = false
+  let isReplayed = false
+  let attempts = 0
   try {
     if (values['dry-run']) {
       const preview = await client.batches.checkCsv(csv, list, { signal })
@@ -163,19 +164,27 @@ export const batch = async (terminal: Terminal): Promise<void> => {
     }
     // The response to a created batch contains no names, so the preview reads them first. `fromCsv` reports any faults.
     const preview = await client.batches.checkCsv(csv, list, { signal }).catch(() => null)
+    const idempotencyKey = values.key ?? keyOf(bytes, { ...list, at: values.at ?? null }, values.period ?? localDate())
+    const earlier = await client.batches
+      .list({ idempotency_key: idempotencyKey, limit: 1 })
+      .page()
+      .catch(() => ({ data: [] }))
     const created = await client.batches.fromCsv(csv, list, {
       signal,
-      idempotencyKey: values.key ?? keyOf(bytes, { ...list, at: values.at ?? null }, values.period ?? localDate()),
-      // A repeated attempt replays the batch that an earlier attempt of this call made.
-      onAnswer: (headers, attempts) => {
-        isReplay = headers.get('idempotency-replayed') === 'true' && attempts === 1
+      idempotencyKey,
+      onAnswer: (headers, count) => {
+        isReplayed = headers.get('idempotency-replayed') === 'true'
+        attempts = count
       },
     })
+    // A repeated attempt may also replay the batch that an earlier attempt of this call made.
+    const isReplay = isReplayed && (attempts === 1 || earlier.data.length > 0)
     if (!isReplay) for (const item of preview?.items ?? []) for (const names of namesOf(item)) say(`${rowText(item)}: ${names}`)
     // A replayed response shows the batch at its creation, so the current state is read.
-    const current = isReplay ? await client.batches.get(created.id, { signal }) : created
-    if (current.approval_id !== null && ['pending_approval', 'scheduled'].includes(current.status))
-      say(`A person must approve it: ${client.baseUrl}/approve/${current.approval_id}`)
+    const current = isReplayed ? await client.batches.get(created.id, { signal }) : created
+    // A scheduled batch that is replayed may be approved already.
+    const asks = current.status === 'pending_approval' || (current.status === 'scheduled' && !isReplayed)
+    if (current.approval_id !== null && asks) say(`A person must approve it: ${client.baseUrl}/approve/${current.approval_id}`)
     const waits = values.wait || values.watch
     const wait = { signal, timeoutMs: 86_400_000, ...(values.watch && { onRead: progressTo(terminal) }) }
     const known = waits ? await client.batches.waitFor(created.id, wait) : current
