@@ -232,7 +232,9 @@ export const send = (options: TransportOptions, outgoing: Outgoing): Promise<unk
 
 /** The response body of a request that is sent only once. */
 export const answerOf = async <T>(response: Response): Promise<T> => {
-  const text = await response.text()
+  const text = await response.text().catch((error: unknown) => {
+    throw noAnswer(error, response.url)
+  })
   if (!response.ok) throw refusalOf(response, text)
   try {
     return JSON.parse(text) as T
