@@ -6,6 +6,7 @@ import { describeError } from '../db/errors.ts'
 import { accepts } from '../http/accept.ts'
 import { type App, mcpPath } from '../http/app-type.ts'
 import { checkPermission, isUnsafe } from '../http/authorize.ts'
+import { toRefusal } from '../http/errors.ts'
 import { callRoute, type InternalAnswer, type InternalCall, type OuterRequest } from '../http/internal-call.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import type { RouteEntry } from '../http/route-table.ts'
@@ -68,12 +69,10 @@ const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, ended: Abort
     let acting: OuterRequest = { id, reauthenticate, caller: principal }
     const waits = mayWait(input)
     let mustRecheck = false
-    // A credential that has ended is an answer like the route's own, so that a tool can still report what it made before.
+    // A credential that has ended, or a database that fails, is an answer like the route's own: a tool still reports what it made.
     const call = async (internalCall: InternalCall): Promise<InternalAnswer> => {
       if (mustRecheck) {
-        const caller = await reauthenticate().catch((error: unknown) =>
-          error instanceof Refusal ? error : Promise.reject(error),
-        )
+        const caller = await reauthenticate().catch((error: unknown) => toRefusal(error, request) ?? Promise.reject(error))
         if (caller instanceof Refusal) return refusedCall(caller)
         acting = { ...acting, caller }
       }
