@@ -27,6 +27,8 @@ export const readPayee = async (caller: Caller, id: string): Promise<CardPayee |
 }
 
 const pageSize = 100
+/** Shorter than any search that the list accepts: 100 UTF-16 units. */
+const maxSearch = 50
 const maxPages = 10
 
 /** Up to 1,000 beneficiaries, newest first. Empty if the caller may not read them. */
@@ -78,7 +80,9 @@ export const readNamesake = async (
 ): Promise<CardPayee | undefined> => {
   const name = nameKey(display_name)
   if (name === '') return undefined
-  const alike = (await Promise.all(searches.map((q) => findBeneficiaries(caller, { q })))).flat()
+  const alike = (
+    await Promise.all(searches.map((q) => findBeneficiaries(caller, { q: [...q].slice(0, maxSearch).join('') })))
+  ).flat()
   const named = alike.filter((other) => other.id !== id && other.status === 'active' && nameKey(other.display_name) === name)
   if (named.length === 0) return undefined
   const same = await readSameNumber(caller, id)
