@@ -224,12 +224,13 @@ export const introspectToken = async (
 
 /** RFC 7009. Any token of a grant ends the grant. Another client's token ends nothing, but gets the same answer. */
 export const revokeToken = async (
-  deps: Pick<Parts, 'db' | 'derivations' | 'onGrantsRevoked' | 'ownersRelyingOn'>,
+  deps: Pick<Parts, 'db' | 'derivations' | 'lossDetection' | 'onGrantsRevoked' | 'ownersRelyingOn'>,
   client: ClientRecord,
   origin: RequestOrigin,
   token: string,
 ): Promise<void> => {
   const found = await findIssued(deps, token)
+  if (!found && deps.lossDetection.mayHaveLost()) throw writesLost()
   if (!found || found.row.client.id !== client.id) return
   const { id, accountId } = found.row.grant
   await inTxEndingGrants(deps, accountId, async (tx) => {
