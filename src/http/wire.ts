@@ -44,8 +44,8 @@ export const IdOut = (kind: IdKind) =>
 const splitAtCommas = (value: unknown): unknown => (typeof value === 'string' ? value.split(',') : value)
 
 /** `?type=a&type=b`, or separated by commas. */
-export const SeveralOf = <Item extends z.ZodType>(item: Item) =>
-  z.preprocess((value) => (Array.isArray(value) ? value.flatMap(splitAtCommas) : splitAtCommas(value)), z.array(item).min(1))
+export const SeveralOf = <Item extends z.ZodType>(item: Item, items = z.array(item).min(1)) =>
+  z.preprocess((value) => (Array.isArray(value) ? value.flatMap(splitAtCommas) : splitAtCommas(value)), items)
 
 export const byId = (kind: IdKind) => z.object({ id: IdIn(kind) })
 

@@ -167,6 +167,7 @@ test('a list finds beneficiaries by part of a name, taken literally, and by thei
   expect(await found('q=kilimo')).toEqual([kilimo])
   expect(await found('q=%25')).toEqual([percent])
   expect(await found(`id=${juma},${kilimo}`)).toEqual([kilimo, juma])
+  expect(await found(`id=${juma},${percent}&id=${kilimo}`)).toEqual([kilimo, percent, juma])
   const strange = (await create(phone)).body.id
   expect(await found(`id=${strange}`)).toEqual([])
   await reader.api.delete(`/v1/beneficiaries/${percent}`)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PageQuery } from '../../http/pagination.ts'
-import { BodyIn, bounded, IdIn, IdOut, Metadata, Name, RecordOut, TimeOut, VisibleText } from '../../http/wire.ts'
+import { BodyIn, bounded, IdIn, IdOut, Metadata, Name, RecordOut, SeveralOf, TimeOut, VisibleText } from '../../http/wire.ts'
 import { railNames } from '../../lib/rail-names.ts'
 import { nameSources, verificationStatuses } from '../../lib/verification.ts'
 import { payouts } from '../../rails/definitions.ts'
@@ -117,10 +117,7 @@ export const CreatedBeneficiary = Beneficiary.extend({
 }).meta({ id: 'CreatedBeneficiary' })
 export type CreatedBeneficiary = z.output<typeof CreatedBeneficiary>
 
-const Ids = z.preprocess(
-  (value) => (typeof value === 'string' ? value.split(',') : value),
-  z.array(IdIn('beneficiary')).min(1).max(100),
-)
+const Ids = SeveralOf(IdIn('beneficiary'), z.array(IdIn('beneficiary')).min(1).max(100))
 
 export const ListBeneficiaries = PageQuery.extend({
   payment_rail: Beneficiary.shape.payment_rail.optional(),
