@@ -199,8 +199,11 @@ const payeeOf = ({
   account_reference: hasAccounts(payment_rail) ? account_reference : null,
 })
 
+/** In characters. Bounds the comparison of names: longer ones are refused. */
+const longestName = 120
+
 /** Names are equal if they differ only in case and spaces: "ACHIENG  OTIENO" equals "Achieng Otieno". */
-const plainName = (name: string): string => name.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim()
+const plainName = (name: string): string => name.slice(0, longestName).normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim()
 
 /** All items with their beneficiaries. Creates missing beneficiaries. */
 export const resolveItems = async (
