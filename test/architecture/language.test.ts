@@ -13,7 +13,7 @@ const program = /[/=$[\n]|^(?:input|all|npm run)[ ,]/
 const names =
   /^(?:Payments|M-PESA|Google|GitHub|Paybill|SHA-256|list as understood|an approval is about a payment or a batch|Merkle root|English|Kiswahili|Ctrl K|Esc|Enter|[\w-]+\.\w+)$/
 /** Where strings are read by programs. */
-const machine = /^(className|href|id|d|style|key|name|type|viewBox|permission|path|autoComplete|transform|outdates)$/
+const machine = /^(className|href|id|d|style|key|name|type|viewBox|permission|path|autoComplete|transform|invalidates)$/
 
 const textOf = (node: Node): string => {
   if (node.type === 'JSXText') return node.value.trim()
