@@ -148,15 +148,6 @@ export const attentionQuery = queryFor(['summary', 'attention'], '/v1/payments/a
 export type RefusalFilters = Filters<'/v1/payment-refusals'>
 export const refusalsQuery = (filters: RefusalFilters, limit = 25) =>
   pagedQueryFor(['refusals', filters, limit], '/v1/payment-refusals', { ...filters, limit }, keepPrevious)
-/** All scheduled payments: a batch of a thousand is ten pages. */
-export const scheduledQuery = queryOptions({
-  queryKey: ['payments', 'scheduled'],
-  queryFn: () =>
-    everyPage((cursor) => {
-      const status: PaymentStatus[] = ['scheduled']
-      return api.GET('/v1/payments', { query: parametersOf({ status, limit: 100, cursor }) })
-    }),
-})
 export const paymentQuery = (id: string) => queryById(['payment', id], '/v1/payments/{id}', id)
 
 export const batchesQuery = (q: string | undefined) =>
@@ -270,25 +261,6 @@ export const paymentByReceiptQuery = (provider_receipt: string) => ({
   ...queryFor(['payments', 'receipt', provider_receipt], '/v1/admin/payments', { query: { provider_receipt } }),
   enabled: provider_receipt !== '',
 })
-/** All differences of a comparison: a first upload may have hundreds. */
-export const differencesOfQuery = (reconciliation_id: string) =>
-  queryOptions({
-    queryKey: ['differences', reconciliation_id],
-    queryFn: () =>
-      everyPage((cursor) =>
-        api.GET('/v1/admin/reconciliation-differences', { query: parametersOf({ reconciliation_id, limit: 100, cursor }) }),
-      ),
-  })
-/** All comparisons since then. Earlier ones cannot name a payment that was created later. */
-export const reconciliationsSinceQuery = (since: string) =>
-  queryOptions({
-    queryKey: ['reconciliations', 'since', since],
-    queryFn: () =>
-      everyPage(
-        (cursor) => api.GET('/v1/admin/reconciliations', { query: parametersOf({ limit: 100, cursor }) }),
-        (runs) => runs.some(({ created_at: at }) => at < since),
-      ),
-  })
 export const trialBalanceQuery = queryFor(['trial balance'], '/v1/admin/ledger/trial-balance')
 
 export const authorizationQuery = (id: string) => ({

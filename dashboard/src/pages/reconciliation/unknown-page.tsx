@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { differencesQuery, reconciliationsSinceQuery, rowsOf, unknownPaymentsQuery } from '../../api/queries.ts'
+import { api, differencesQuery, everyPage, parametersOf, rowsOf, unknownPaymentsQuery } from '../../api/queries.ts'
 import { useEvery } from '../../api/use-every.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { shortMoney } from '../../lib/words.ts'
@@ -12,6 +12,17 @@ import { AcceptDifferenceDialog, type OfferedOutcome, ResolvePaymentDialog } fro
 import { richRecon, tRecon } from './texts.ts'
 import { acceptableDifference, evidenceFor, isListed, type StatementEvidence, sourceOf, type UnknownPayment } from './unknown.ts'
 import { UploadStatement } from './upload-statement.tsx'
+
+/** All comparisons since then. Earlier ones cannot name a payment that was created later. */
+const reconciliationsSinceQuery = (since: string) =>
+  queryOptions({
+    queryKey: ['reconciliations', 'since', since],
+    queryFn: () =>
+      everyPage(
+        (cursor) => api.GET('/v1/admin/reconciliations', { query: parametersOf({ limit: 100, cursor }) }),
+        (runs) => runs.some(({ created_at: at }) => at < since),
+      ),
+  })
 
 const OutcomeCheck = ({ outcome_check: check }: UnknownPayment) => (
   <span className="item-note block">

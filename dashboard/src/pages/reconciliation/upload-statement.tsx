@@ -1,7 +1,7 @@
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { api, differencesOfQuery, rowsOf, type Schemas, unknownPaymentsQuery } from '../../api/queries.ts'
+import { api, everyPage, parametersOf, rowsOf, type Schemas, unknownPaymentsQuery } from '../../api/queries.ts'
 import { useEvery } from '../../api/use-every.ts'
 import { t } from '../../lib/language.ts'
 import { readTextFile } from '../../lib/text-file.ts'
@@ -13,6 +13,16 @@ import { Loading } from '../../ui/listing.tsx'
 import { fieldError, SkeletonCard, TextNotice } from '../../ui/page.tsx'
 import { richRecon, tRecon } from './texts.ts'
 import { evidenceFrom, isListed } from './unknown.ts'
+
+/** All differences of a comparison: a first upload may have hundreds. */
+const differencesOfQuery = (reconciliation_id: string) =>
+  queryOptions({
+    queryKey: ['differences', reconciliation_id],
+    queryFn: () =>
+      everyPage((cursor) =>
+        api.GET('/v1/admin/reconciliation-differences', { query: parametersOf({ reconciliation_id, limit: 100, cursor }) }),
+      ),
+  })
 
 export const UploadStatement = () => (
   <DialogButton dialog={(close) => <UploadDialog onClose={close} />}>{tRecon('compare')}</DialogButton>

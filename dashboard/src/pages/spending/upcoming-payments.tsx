@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { scheduledQuery } from '../../api/queries.ts'
+import { api, everyPage, parametersOf, type Schemas } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
 import { dayLabel, daysAfter, localDate, now } from '../../lib/time.ts'
 import { majorText, moneyText, shortMoney, sumMinor } from '../../lib/words.ts'
@@ -9,6 +9,16 @@ import { BalanceFigure } from '../../ui/charts.tsx'
 import { Table } from '../../ui/listing.tsx'
 import { Card, Failure, SkeletonText, TextNotice } from '../../ui/page.tsx'
 import { richBooks, tBooks } from '../history/texts.ts'
+
+/** All scheduled payments: a batch of a thousand is ten pages. */
+const scheduledQuery = queryOptions({
+  queryKey: ['payments', 'scheduled'],
+  queryFn: () =>
+    everyPage((cursor) => {
+      const status: Schemas['Payment']['status'][] = ['scheduled']
+      return api.GET('/v1/payments', { query: parametersOf({ status, limit: 100, cursor }) })
+    }),
+})
 
 const daysAhead = 30
 
