@@ -1,4 +1,3 @@
-import { toHex } from './hex.ts'
 import { t } from './language.ts'
 
 /** Parts of a signed text: its opening, the lines of the decision, and the last lines, which bind the decision. */
@@ -29,11 +28,4 @@ export const titleOfText = (message: string): string => {
   const payees = textOf(message, 'Payees') ?? textOf(message, 'Payments')
   if (total && payees) return t('to_people', { amount: short(total), count: Number(payees.replaceAll(',', '')) })
   return readSignedText(message).opening
-}
-
-/** SHA-256 in hexadecimal, sent to bind a decision to the shown text. Undefined without HTTPS. */
-export const digestOfText = async (message: string): Promise<string | undefined> => {
-  if (!crypto.subtle) return undefined
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(message))
-  return toHex(new Uint8Array(digest))
 }

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Schemas } from '../../api/queries.ts'
+import { digestOfText } from '../../lib/hex.ts'
 import { t } from '../../lib/language.ts'
-import { digestOfText } from '../../lib/signed-text.ts'
 import { signWithPasskey } from '../../passkey/passkey.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/form.tsx'
