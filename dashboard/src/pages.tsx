@@ -8,7 +8,7 @@ import { confirmedPath } from './shell/paths.ts'
 import { SignedIn } from './shell/session.tsx'
 import { Shell } from './shell/shell.tsx'
 import { LinkButton } from './ui/button.tsx'
-import { lazyPage } from './ui/later.tsx'
+import { lazyPage } from './ui/lazy.tsx'
 import { EmptyCard, Page } from './ui/page.tsx'
 
 const ReconciliationPage = lazyPage(

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import type { Schemas } from '../../client/src/route-types.ts'
+import { warningsOfBatch } from '../../dashboard/src/lib/batch-warnings.ts'
 import { readableMessage } from '../../dashboard/src/lib/field-words.ts'
-import { warningsOfBatch } from '../../dashboard/src/lib/list-warnings.ts'
 import { decisionReason } from '../../dashboard/src/lib/rule-words.ts'
 import { controlsOf, draftOfControls } from '../../dashboard/src/lib/spending-draft.ts'
 import { setPageZone, shortTime } from '../../dashboard/src/lib/time.ts'

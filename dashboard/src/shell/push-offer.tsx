@@ -1,7 +1,7 @@
 import { useEffect } from 'react'
 import { notifyChoices } from '../lib/choices.ts'
 import { useStore } from '../lib/store.ts'
-import { lazyPart } from '../ui/later.tsx'
+import { lazyPart } from '../ui/lazy.tsx'
 import { useSession } from './session.tsx'
 
 // Loads on demand: few pages need this code.

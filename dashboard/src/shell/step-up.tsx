@@ -2,7 +2,7 @@ import { stepUp } from '../api/step-up.ts'
 import { t } from '../lib/language.ts'
 import { useStore } from '../lib/store.ts'
 import { Dialog } from '../ui/form.tsx'
-import { lazyPart } from '../ui/later.tsx'
+import { lazyPart } from '../ui/lazy.tsx'
 import { SkeletonText } from '../ui/page.tsx'
 
 // Loads on demand: most visits need no second confirmation. It can be cancelled while it loads.

@@ -1,4 +1,4 @@
-import { lazyPart } from './later.tsx'
+import { lazyPart } from './lazy.tsx'
 
 // Few visits need a QR code, so its code loads on demand.
 export const QrCode = lazyPart(

@@ -1,6 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { columnOfTitle, listColumns } from '../../../../src/lib/list-columns.ts'
-import { tBatch } from '../../lib/list-texts.ts'
 import {
   type BatchSheet,
   columnWords,
@@ -9,7 +8,8 @@ import {
   type SheetColumn,
   sheetProblem,
   withMeaning,
-} from '../../lib/payment-list.ts'
+} from '../../lib/batch-sheet.ts'
+import { tBatch } from '../../lib/batch-texts.ts'
 import { moneyText } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'

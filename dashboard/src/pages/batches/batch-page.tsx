@@ -4,9 +4,9 @@ import { Link } from 'wouter'
 import { usePeople } from '../../api/names.ts'
 import { api, approvalQuery, batchPaymentsQuery, batchQuery, rowsOf, type Schemas } from '../../api/queries.ts'
 import { useEvery } from '../../api/use-every.ts'
+import { richBatch, tBatch } from '../../lib/batch-texts.ts'
 import { useDebounced } from '../../lib/drafts.ts'
 import { t } from '../../lib/language.ts'
-import { richBatch, tBatch } from '../../lib/list-texts.ts'
 import { failureWords } from '../../lib/rails.ts'
 import {
   batchTitle,

@@ -1,7 +1,7 @@
 import { batchesQuery } from '../../api/queries.ts'
+import { tBatch } from '../../lib/batch-texts.ts'
 import { useDebounced, useFilters } from '../../lib/drafts.ts'
 import { t } from '../../lib/language.ts'
-import { tBatch } from '../../lib/list-texts.ts'
 import { batchTitle } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { NewLink } from '../../ui/button.tsx'

@@ -5,9 +5,6 @@ import type { RowFault } from '../../../../client/src/list-faults.ts'
 import { ApiError, isRetryable } from '../../api/error.ts'
 import { type BatchInput, batchClient, batchPaymentsQuery, batchQuery, rowsOf } from '../../api/queries.ts'
 import { useEvery } from '../../api/use-every.ts'
-import { useDraft } from '../../lib/drafts.ts'
-import { t } from '../../lib/language.ts'
-import { tBatch } from '../../lib/list-texts.ts'
 import {
   type BatchSheet,
   exampleCsv,
@@ -18,14 +15,17 @@ import {
   sheetProblem,
   withCell,
   withoutRows,
-} from '../../lib/payment-list.ts'
-import { batchRequestOf, repeatedSheet } from '../../lib/repeated-list.ts'
+} from '../../lib/batch-sheet.ts'
+import { tBatch } from '../../lib/batch-texts.ts'
+import { useDraft } from '../../lib/drafts.ts'
+import { t } from '../../lib/language.ts'
+import { batchRequestOf, repeatedSheet } from '../../lib/repeated-batch.ts'
 import { type Encoding, encodingsOf, saveFile } from '../../lib/text-file.ts'
 import { Allowed, LoadState, useSession } from '../../shell/session.tsx'
 import { Button, Submit } from '../../ui/button.tsx'
 import { FileField, TextArea, TextField } from '../../ui/field.tsx'
 import { Form, useIdempotencyKey } from '../../ui/form.tsx'
-import { lazyPart } from '../../ui/later.tsx'
+import { lazyPart } from '../../ui/lazy.tsx'
 import { Card, Failure, Notice, Page, SkeletonCard } from '../../ui/page.tsx'
 import { readSendTime, SendLater, sendNow } from '../../ui/send-later.tsx'
 import { announce } from '../../ui/toast.tsx'
@@ -33,8 +33,8 @@ import { BatchColumns } from './batch-columns.tsx'
 import { BatchRows } from './batch-rows.tsx'
 
 // The code for the result of a check loads with the first result.
-const BatchFaults = lazyPart(async () => (await import('./list-checked.tsx')).BatchFaults)
-const BatchPreview = lazyPart(async () => (await import('./list-checked.tsx')).BatchPreview)
+const BatchFaults = lazyPart(async () => (await import('./check-result.tsx')).BatchFaults)
+const BatchPreview = lazyPart(async () => (await import('./check-result.tsx')).BatchPreview)
 
 const newBatchPath = '/payments/batches/new'
 

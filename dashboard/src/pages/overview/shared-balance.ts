@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type Schemas, separationQuery, workspacesQuery } from '../../api/queries.ts'
 import { useSession } from '../../shell/session.tsx'
-import { lazyPart } from '../../ui/later.tsx'
+import { lazyPart } from '../../ui/lazy.tsx'
 
 export const SeparateBalance = lazyPart(async () => (await import('./separate-balance.tsx')).SeparateBalance)
 

@@ -1,9 +1,9 @@
 import { faultsIn, type RowFault } from '../../../client/src/list-faults.ts'
 import { withoutIsolation } from '../api/isolate.ts'
 import type { Schemas } from '../api/queries.ts'
+import { type BatchSheet, ignoredMeaning, parseLikeService, type SheetRow, sheetToCsv } from './batch-sheet.ts'
+import { tBatch } from './batch-texts.ts'
 import { t } from './language.ts'
-import { tBatch } from './list-texts.ts'
-import { type BatchSheet, ignoredMeaning, parseLikeService, type SheetRow, sheetToCsv } from './payment-list.ts'
 import { editableMajor } from './words.ts'
 
 type Payment = Schemas['Payment']

@@ -11,7 +11,7 @@ import {
 import type { PaymentList as ParsedBatch } from '../../../src/lib/payment-list.ts'
 import { filledWidth, rowProblem, withoutHeadings } from '../../../src/lib/table-rows.ts'
 import { loadScript } from '../api/error.ts'
-import { isBatchKey, tBatch } from './list-texts.ts'
+import { isBatchKey, tBatch } from './batch-texts.ts'
 import { readStoredJson, writeStored } from './store.ts'
 import { loadFileReader, ofFile, type Problem, readTextFile } from './text-file.ts'
 
