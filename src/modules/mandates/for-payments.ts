@@ -25,14 +25,14 @@ const readSigner = statement('mandates.signer')`
 const signerOf = async (db: Db, { accountId, signer }: MandateRecord, requester: Uuid | null) =>
   (await db.query<{ isExcluded: boolean }>(readSigner, [accountId, signer, requester]))[0]
 
-/** `counted`: the amount of a payment that the mandate already counts. The rules then exclude that payment. */
-type MandateUse = { requester: Uuid | null; counted?: Minor | undefined }
+/** `counted`: the amount of a payment that the mandate already counts, which the rules exclude. Null: it counts none. */
+type MandateUse = { requester: Uuid | null; counted: Minor | null }
 
 const forPayment = async (db: Db, mandate: MandateRecord, { requester, counted }: MandateUse): Promise<PaymentMandate> => {
   const linked = await signerOf(db, mandate, requester)
   const { accountId, signer, signature, message } = mandate
   const { id, workspaceId, grantId, maxTotalMinor, maxPerPaymentMinor, maxPayments, beneficiaryIds, paymentTypes } = mandate
-  const isCounted = counted !== undefined
+  const isCounted = counted !== null
   const rules: MandateRules = {
     id,
     name: mandate.description,

@@ -205,7 +205,7 @@ export const decideAt = async (
     readAuthority(db, [payment]),
   ])
   const authority = authorityOf(payment.id)
-  const mandateUse = { requester: authority.origin, counted: isCounted(payment) ? amountMinor : undefined }
+  const mandateUse = { requester: authority.origin, counted: isCounted(payment) ? amountMinor : null }
   const mandate = mandateId ? await readMandate(db, workspaceId, mandateId, mandateUse) : null
   const { context, evaluation } = evaluationAgain(payment, { day, at }, state, { lineage, required }, mandate)
   const { beneficiary } = context
