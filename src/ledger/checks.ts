@@ -4,7 +4,7 @@ import { paidPaymentsSql, releasedPaymentsSql } from '../db/transitions.ts'
 import { firstId } from '../lib/ids.ts'
 import { booksOf, providers } from '../lib/rail-names.ts'
 import { hourSumsSql } from './count-hours.ts'
-import { firstTimeSql, hourOf } from './hours.ts'
+import { firstTimeSql, hourOf, signedAmount } from './hours.ts'
 import { totalsOf, trialBalance } from './reports.ts'
 
 const holdEndsSql = 'select e.kind, e.pending_id from ledger_transfers e where e.pending_id is not null'
@@ -86,7 +86,7 @@ export const ledgerChecks: readonly Check[] = [
         with moved as (
           select t.customer_account_id as id, t.available_after_minor as left_minor,
             case t.kind when 'post' then 0 when 'void' then t.amount_minor when 'pending' then -t.amount_minor
-              else case when t.credit_account_id = t.customer_account_id then t.amount_minor else -t.amount_minor end end as change_minor
+              else ${signedAmount} end as change_minor
           from ledger_transfers t where t.customer_account_id is not null and $since = '-infinity'),
         ends as (
           select a.id, a.posted_credits_minor - a.posted_debits_minor - a.pending_debits_minor as available_minor from ledger_accounts a

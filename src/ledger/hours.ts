@@ -56,7 +56,10 @@ export const periodSql = (begins: string, ends: string, starts?: string): string
 export const hourTotalsSql = (account: string): string => `whole cross join lateral (
     select * from hour_totals where account_id = ${account} and hour >= first and hour < last and hour not in (select hour from split) offset 0) as h`
 
-/** An account's bookings between two times. Only row bounds name the account: bounds on ids alone may read all transfers, and an equality the account's whole index. */
+/**
+ * An account's bookings between two times. Only row bounds name the account: bounds on ids alone may read all transfers, and an
+ * equality the account's whole index.
+ */
 export const bookingsSql = (account: string, begins: string, ends: string): string => `ledger_transfers t
   where ${isBooking} and t.created_at >= ${begins} and t.created_at < ${ends}
     and (t.customer_account_id, t.id) > (${account}, ${begins === firstTimeSql ? `'${firstId}'` : transferIds.lowerBound(account, begins)})

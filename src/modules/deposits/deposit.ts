@@ -200,18 +200,18 @@ const issuedCodes = prepare('topups.issued_codes', { codes: 'text[]' }, (orm, pa
 export const recordListedDeposits = async (
   deps: Recording,
   provider: Provider,
-  movements: readonly ListedPayment[],
+  listed: readonly ListedPayment[],
   source: 'list' | 'statement',
 ): Promise<void> => {
   const rail = depositRailOf(provider)
   if (!rail) return
-  const cameIn = movements.filter(({ amountMinor }) => amountMinor > 0n)
+  const cameIn = listed.filter(({ amountMinor }) => amountMinor > 0n)
   const codesOf = ({ references }: ListedPayment) => references.flatMap((reference) => readDepositCode(reference) ?? [])
   const codes = cameIn.flatMap(codesOf)
   const issued = new Set(codes.length > 0 ? (await deps.db.run(issuedCodes, { codes })).map(({ code }) => code) : [])
-  const named = cameIn.flatMap((movement) => {
-    const { receipt, at, amountMinor } = movement
-    const reference = codesOf(movement).find((code) => issued.has(code))
+  const named = cameIn.flatMap((payment) => {
+    const { receipt, at, amountMinor } = payment
+    const reference = codesOf(payment).find((code) => issued.has(code))
     return reference === undefined ? [] : [{ receipt, at, amountMinor, reference, payerName: null }]
   })
   if (named.length === 0) return

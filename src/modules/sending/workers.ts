@@ -123,9 +123,9 @@ const createFairReader = (read: (after: Uuid, capacity: Capacity, blockedTenants
 
 const sendingWorker = (deps: Parts, source: SendSource, send: ReturnType<typeof createSender>): Worker => {
   const name = `${source.kind}s.${source.rail}`
-  const readFairly = createFairReader((after, { except, free, dueHere: own = null }, blockedTenants) => {
+  const readFairly = createFairReader((after, { except, free, dueHere = null }, blockedTenants) => {
     const now = deps.clock.now()
-    const values = [now, after, except, free, free, blockedTenants, own, secondsAfter(now, -othersAfterSeconds), source.rail]
+    const values = [now, after, except, free, free, blockedTenants, dueHere, secondsAfter(now, -othersAfterSeconds), source.rail]
     return deps.db.query<DueRow>(source.kind === 'payment' ? duePayments : dueTopups, values)
   })
   const queue = createAccountQueue<Due, Recorded | null>({

@@ -115,7 +115,9 @@ const decideNow = async (
     readPast(db, [input], at),
     getBalance(db, balanceAccountId),
     input.duplicate_of ? findPayment(db, { workspaceId, id: input.duplicate_of }) : null,
-    input.mandate_id ? readMandate(db, workspaceId, input.mandate_id, { requester: principal.originGrantId, counted: null }) : null,
+    input.mandate_id
+      ? readMandate(db, workspaceId, input.mandate_id, { requester: principal.originGrantId, counted: null })
+      : null,
   ])
   if (read.beneficiaries.get(beneficiaryId)?.workspaceId !== workspaceId) throw notFound('beneficiary_id')
   if (mandate === undefined) throw notFound('mandate_id')

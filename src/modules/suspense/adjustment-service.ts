@@ -145,7 +145,7 @@ export const mayDecideAlone = async (tx: Tx, config: Config, operator: Operator,
 }
 
 /**
- * Whether two administrators agree, or one is enough for this amount. `asked`: the name of the first requester, who does not
+ * Whether two administrators agree, or one is enough for this amount. `requester`: the name of the first requester, who does not
  * count as the second administrator.
  */
 export const isAgreed = async (

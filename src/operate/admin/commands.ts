@@ -70,7 +70,7 @@ the login name before sudo, else the system user, or with --as <name> this name:
   after-restore [--reason <text>] [--again yes]
                                                run it after restoring a dump into another server, before the service starts; or after lost
                                                writes, when all accounts' statements are compared (--reason: why one is not).
-                                               --again yes: after another restore within a day`
+                                               --again yes: always for a restored copy; it never ends the pauses of an earlier loss`
 
 const options = Object.fromEntries(
   [...usage.matchAll(/--([a-z-]+)/g)].map(([, name = '']) => [name, { type: 'string' as const }]),

@@ -62,10 +62,11 @@ export const upkeepCommands = {
   },
   'rotate-keys': ({ deps, operator }) => rotateKeys(deps, operator),
   'after-restore': async ({ deps, databaseUrl, operator }, { options }) => {
+    const again = options.again === 'yes'
+    if (again && options.reason !== undefined) throw new UsageError('--reason is for the end of a loss: omit it with --again yes')
     const used = await catchUpTransactionIds(databaseUrl)
     const transaction_ids_used_up = used.toString()
     const accounts = payingAccounts(deps.config, deps.clock)
-    const again = options.again === 'yes'
     // A restored copy may contain the pauses of an earlier loss. They must not end here.
     const ended = again ? undefined : await resumeAfterLoss(deps.db, operator, accounts, options.reason)
     const { resumed, notCompared } = ended ?? { resumed: [], notCompared: [] }

@@ -63,7 +63,7 @@ const readList = async (send: Send, shortcode: string, { start, end }: Period): 
 }
 
 /** A reversal has a negative amount. */
-const movementOf = (payment: unknown): ListedPayment | undefined => {
+const listedPaymentOf = (payment: unknown): ListedPayment | undefined => {
   const receipt = receiptOf(textField(payment, 'transactionId'))
   const amountMinor = readSignedShillings(textField(payment, 'amount'))
   const at = providerInstant(textField(payment, 'trxDate') ?? '')
@@ -78,8 +78,8 @@ export const listPaidIn = async (
   { start, end, skipsUnreadable = false }: Parameters<CollectionAdapter['listPaidIn']>[0],
 ): Promise<ListedPayment[] | undefined> => {
   const payments = await readList(send, shortcode, { start, end })
-  const movements = payments?.map(movementOf) ?? []
-  const read = movements.flatMap((movement) => movement ?? [])
+  const listed = payments?.map(listedPaymentOf) ?? []
+  const read = listed.flatMap((payment) => payment ?? [])
   if (payments === undefined || (read.length < payments.length && !skipsUnreadable)) return undefined
   return read.filter(({ at }) => at >= start && at < end)
 }

@@ -17,7 +17,7 @@ import { nairobiMidnight, parseJson } from '../../../rails/fields.ts'
 import type { DeliveryKind } from '../../../rails/rail.ts'
 import { timerOperator } from '../../operators.ts'
 import type { Parts } from '../../parts.ts'
-import { baselineIn, chargesSince, compareBalance, expectedMoney, type Reading } from './compare-balance.ts'
+import { type BalanceReading, baselineIn, chargesSince, compareBalance, expectedMoney } from './compare-balance.ts'
 import { balanceSource, findComparison, recordComparison } from './differences.ts'
 import { lockProvider, type MovementRecord, markCounted, readUncounted } from './movements-service.ts'
 
@@ -95,7 +95,7 @@ const compareRound = async (tx: Tx, config: Config, round: readonly (typeof bala
   if (round.some(({ chargesAccountMinor }) => chargesAccountMinor === null)) return
   const baseline = baselineIn(last?.totals ?? {})
   // In this order, a payment that ends between the two reads still counts as in transit.
-  const inTransit = only(await tx.query<Pick<Reading, 'mayComeInMinor' | 'mayGoOutMinor'>>(transit, [railsOf(provider)]))
+  const inTransit = only(await tx.query<Pick<BalanceReading, 'mayComeInMinor' | 'mayGoOutMinor'>>(transit, [railsOf(provider)]))
   const answered = await readClearing(tx, provider)
   const lines = round.reduce((sum, { subAccounts }) => sum + (subAccounts ?? 0), 0)
   const statedMinor = round.reduce((sum, { statedMinor: stated }) => sum + (stated ?? 0n), 0n)

@@ -6,10 +6,10 @@ import type { MovementRecord } from './movements-service.ts'
 type Range = { low: Minor; high: Minor }
 
 /** The organisation's money after the last comparison. `chargesMinor`: null if an earlier release included it in the money. */
-export type Baseline = Range & { chargesMinor: Minor | null }
+type Baseline = Range & { chargesMinor: Minor | null }
 
 /** `chargesMinor`: the balance of the charges accounts. */
-export type Reading = {
+export type BalanceReading = {
   statedMinor: Minor
   chargesMinor: Minor
   requested: Clearing
@@ -20,13 +20,13 @@ export type Reading = {
 }
 
 /** The organisation's own money: the stated balance minus the money that our books account for. */
-const organisationMoney = ({ statedMinor, requested, answered, mayComeInMinor, mayGoOutMinor }: Reading): Range => ({
+const organisationMoney = ({ statedMinor, requested, answered, mayComeInMinor, mayGoOutMinor }: BalanceReading): Range => ({
   low: statedMinor - (answered.cameInMinor + mayComeInMinor - requested.wentOutMinor),
   high: statedMinor - (requested.cameInMinor - answered.wentOutMinor - mayGoOutMinor),
 })
 
 /** The range expected after the movements that a person has recorded. */
-export const expectedMoney = (baseline: Baseline, { chargesMinor }: Reading, movedMinor: Minor): Range => ({
+export const expectedMoney = (baseline: Baseline, { chargesMinor }: BalanceReading, movedMinor: Minor): Range => ({
   low: baseline.low + movedMinor,
   // If the baseline includes the charges, they were between zero and their current balance.
   high: baseline.high + movedMinor - (baseline.chargesMinor === null && chargesMinor < 0n ? chargesMinor : 0n),
@@ -35,7 +35,7 @@ export const expectedMoney = (baseline: Baseline, { chargesMinor }: Reading, mov
 /** Charges since the baseline: the fall of the charges accounts, before settlements, and charges taken from the money itself. */
 export const chargesSince = (
   baseline: Baseline | null,
-  { chargesMinor }: Reading,
+  { chargesMinor }: BalanceReading,
   movements: readonly MovementRecord[],
 ): Minor | undefined => {
   if (!baseline || baseline.chargesMinor === null) return undefined
@@ -45,7 +45,7 @@ export const chargesSince = (
 /** The first comparison establishes the organisation's money. A difference is reported once: the next one starts from it. */
 export const compareBalance = (
   expected: Range | null,
-  reading: Reading,
+  reading: BalanceReading,
   accounts: number,
   currency: string,
 ): { money: Range; result: Match } => {

@@ -127,6 +127,7 @@ const matchTransaction = (findings: Findings, index: BookingIndex, lines: readon
     findings.unexplained.push(lines)
     return
   }
+  // A line of the opposite sign reverses its booking.
   if (sideOf(line) !== sideOf(ours)) {
     classifyOthers(findings, lines, line, ours)
     addReversal(findings, line, ours)

@@ -41,7 +41,7 @@ export const presentMovement = (movement: MovementRecord): ProviderMovement => {
 
 const lockMovements = statement('movements.lock')`select pg_advisory_xact_lock(hashtextextended('movements:' || $1, 0))`
 
-/** Serializes comparisons with people who name movements, so that each movement is counted once. */
+/** Serializes comparisons with people who record movements, so that each movement is counted once. */
 export const lockProvider = (tx: Tx, provider: Provider): Promise<unknown> => tx.query(lockMovements, [provider])
 
 const uncounted = prepare('movements.uncounted', { provider: 'text', until: 'timestamptz' }, (orm, param) =>
@@ -114,7 +114,7 @@ const recordedSince = prepare('movements.named_since', { reconciliationId: 'uuid
 
 type Counting = NonNullable<Awaited<ReturnType<typeof findCountingComparison>>>
 
-/** Whether the movements named since the difference, including this one, add up to it. */
+/** Whether the movements recorded since the difference, including this one, add up to it. */
 const addsUp = async (tx: Tx, { reconciliationId, comparedAt: since, statedMinor, bookedMinor }: Counting): Promise<boolean> =>
   sumOf(await tx.run(recordedSince, { reconciliationId, since })) === (statedMinor ?? 0n) - (bookedMinor ?? 0n)
 
@@ -151,7 +151,7 @@ const byReceipts = prepare('movements.by_receipts', { provider: 'text', receipts
     ),
 )
 
-/** Separates the lines of movements that a person has named, because these belong to no customer. */
+/** Separates the lines of movements that a person has recorded, because these belong to no customer. */
 export const separateRecorded = async (
   db: Db,
   provider: Provider,

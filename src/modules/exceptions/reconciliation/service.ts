@@ -175,7 +175,7 @@ const compareLines = async (
 
 const reconcileLines = async (deps: Parts, operator: Operator, statement: StatementToCompare): Promise<ReconciliationRecord> => {
   // Records deposits whose notifications were lost, so that these are no differences. Lines without a receipt, as in a bank's own
-  // statement, are left out, because such a deposit could be booked twice. So are lines that undo another transaction.
+  // statement, are left out, because such a deposit could be booked twice. So are lines that reverse another transaction.
   const { lines } = await separateRecorded(deps.db, statement.provider, statement.lines)
   const receipted = lines.flatMap(({ receipt, ...line }) =>
     receipt === null || isReversal({ receipt, ...line }) ? [] : [{ ...line, receipt }],

@@ -43,7 +43,8 @@ const loadMandates = async (tx: Tx, requests: readonly DecisionRequest[]): Promi
   )
   const distinct = new Map(named.map((one) => [keyInWorkspace(one.workspaceId, one.id), one]))
   const loaded = [...distinct].map(
-    async ([key, { workspaceId, id }]) => [key, await loadMandate(tx, workspaceId, id, { requester: null, counted: null })] as const,
+    async ([key, { workspaceId, id }]) =>
+      [key, await loadMandate(tx, workspaceId, id, { requester: null, counted: null })] as const,
   )
   return new Map(await Promise.all(loaded))
 }
