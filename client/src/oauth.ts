@@ -25,16 +25,16 @@ const newPkce = async (): Promise<{ verifier: string; challenge: string }> => {
   return { verifier, challenge: base64url(new Uint8Array(digest)) }
 }
 
-/** The metadata and two requests are shorter than the time after which another process takes over the lock of a refresh. */
+/** The metadata and a refresh are shorter than the time after which another process takes over the lock of a refresh. */
 const metadataTimeoutMs = 10_000
-const tokenTimeoutMs = 9_500
+const tokenTimeoutMs = 19_000
 
 const isTimeout = (error: unknown): boolean =>
   error instanceof Error && error.cause instanceof Error && error.cause.name === 'TimeoutError'
 
-const post = async <T>(fetch: Fetch, url: string, body: URLSearchParams | string): Promise<T> => {
+const post = async <T>(fetch: Fetch, url: string, body: URLSearchParams | string, timeoutMs = tokenTimeoutMs): Promise<T> => {
   const headers = typeof body === 'string' ? { 'content-type': 'application/json' } : undefined
-  const signal = AbortSignal.timeout(tokenTimeoutMs)
+  const signal = AbortSignal.timeout(timeoutMs)
   const response = await fetch(url, { method: 'POST', body, signal, ...(headers && { headers }) }).catch((error: unknown) => {
     throw noAnswer(error, url)
   })
@@ -130,8 +130,9 @@ export const refreshTokens = async (
   refreshToken: string,
 ): Promise<Tokens> => {
   const fields = { grant_type: 'refresh_token', refresh_token: refreshToken, client_id: clientId }
-  const refresh = () => post<Schemas['OAuthTokens']>(fetch, metadata.token_endpoint, new URLSearchParams(fields))
-  // Only at once: the service gives a request that arrives before its first answer the same tokens, and takes a later one for reuse.
+  const refresh = () =>
+    post<Schemas['OAuthTokens']>(fetch, metadata.token_endpoint, new URLSearchParams(fields), tokenTimeoutMs / 2)
+  // Only after a timeout: a request that arrives before the first is answered gets the same tokens. A later one counts as reuse.
   return toTokens(await refresh().catch((error: unknown) => (isTimeout(error) ? refresh() : Promise.reject(error))))
 }
 

@@ -39,7 +39,7 @@ const notYetLocked = (tx: Tx, { exclusive, shared = [] }: AccountLocks): LockReq
 const rememberLock = (tx: Tx, { account, exclusive }: LockRequest): void =>
   void tx.accountLocks.set(account, exclusive ? 'exclusive' : 'shared')
 
-/** Returns whether the transaction has already written. */
+/** Returns whether locks were taken after the first write of the transaction. */
 const lock = async (tx: Tx, locks: AccountLocks): Promise<boolean> => {
   const needed = notYetLocked(tx, locks)
   if (needed.length === 0) return false

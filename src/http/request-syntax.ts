@@ -48,7 +48,7 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-/** Parses JSON whose texts can be stored or pass `takes`, and that all parsers read in the same way. Throws 400. */
+/** Parses JSON whose texts can be stored or pass `isAccepted`, and that all parsers read in the same way. Throws 400. */
 export const readJson = (text: string, isAccepted = isStorable): unknown => {
   const value = parseJson(text)
   checkTexts(value, isAccepted)

@@ -43,9 +43,14 @@ export const IdOut = (kind: IdKind) =>
 
 const splitAtCommas = (value: unknown): unknown => (typeof value === 'string' ? value.split(',') : value)
 
+const itemsOf = <Item extends z.ZodType>(item: Item, atMost?: number) => {
+  const items = z.array(item).min(1)
+  return atMost === undefined ? items : items.max(atMost)
+}
+
 /** `?type=a&type=b`, or separated by commas. */
-export const SeveralOf = <Item extends z.ZodType>(item: Item, items = z.array(item).min(1)) =>
-  z.preprocess((value) => (Array.isArray(value) ? value.flatMap(splitAtCommas) : splitAtCommas(value)), items)
+export const SeveralOf = <Item extends z.ZodType>(item: Item, atMost?: number) =>
+  z.preprocess((value) => (Array.isArray(value) ? value.flatMap(splitAtCommas) : splitAtCommas(value)), itemsOf(item, atMost))
 
 export const byId = (kind: IdKind) => z.object({ id: IdIn(kind) })
 

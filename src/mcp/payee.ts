@@ -27,7 +27,7 @@ export const readPayee = async (caller: Caller, id: string): Promise<CardPayee |
 }
 
 const pageSize = 100
-/** Shorter than any search that the list accepts: 100 UTF-16 units. */
+/** Code points. The list accepts a search of 100 UTF-16 units, and a display name may be longer. */
 const maxSearch = 50
 const maxPages = 10
 

@@ -72,7 +72,12 @@ const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, ended: Abort
     // A credential that has ended, or a database that fails, is an answer like the route's own: a tool still reports what it made.
     const call = async (internalCall: InternalCall): Promise<InternalAnswer> => {
       if (mustRecheck) {
-        const caller = await reauthenticate().catch((error: unknown) => toRefusal(error, request) ?? Promise.reject(error))
+        const caller = await reauthenticate().catch((error: unknown) => {
+          const refusal = toRefusal(error, request)
+          if (!refusal) throw error
+          if (refusal.status >= 500) request.log.error(describeError(error), refusal.message)
+          return refusal
+        })
         if (caller instanceof Refusal) return refusedCall(caller)
         acting = { ...acting, caller }
       }

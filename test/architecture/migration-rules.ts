@@ -136,7 +136,7 @@ const checks: readonly Check[] = [
     partitionedTables.some((table) =>
       new RegExp(`^create (?:unique )?index concurrently .*\\bon (?:public\\.)?${table}\\b`).test(statement),
     )
-      ? 'PostgreSQL refuses CONCURRENTLY on a divided table: create the index ON ONLY it, CONCURRENTLY on each part, and attach those (0007)'
+      ? 'PostgreSQL refuses CONCURRENTLY on a partitioned table: create the index ON ONLY it, CONCURRENTLY on each part, and attach those (0007)'
       : undefined,
   (statement) =>
     /^(?:drop index|reindex)\b(?!.*\bconcurrently\b)/.test(statement) ? 'locks an index without CONCURRENTLY' : undefined,

@@ -67,7 +67,7 @@ describe('a migration after the first two', () => {
     ['create index payments_new on payments (reference)', 'CONCURRENTLY'],
     ['create unique index if not exists "payments_new" on "payments" using btree ("reference")', 'CONCURRENTLY'],
     ['create index concurrently if not exists payments_new on payments (reference)', '-- no transaction'],
-    [`${concurrently}create index concurrently if not exists events_new on events (type)`, 'on a divided table'],
+    [`${concurrently}create index concurrently if not exists events_new on events (type)`, 'on a partitioned table'],
     ['drop index payments_gone', 'without CONCURRENTLY'],
     [`${concurrently}drop index concurrently if exists payments_old`, 'rest: leave it to a migration'],
     ['drop function usual_amount', 'rest: leave it to a migration'],
@@ -101,7 +101,7 @@ describe('a migration after the first two', () => {
       [`${concurrently}create index concurrently if not exists n on payments (reference)`],
     ],
     [
-      'an index of a divided table, on the table alone and on each part',
+      'an index of a partitioned table, on the table alone and on each part',
       [
         `${concurrently}create index if not exists events_new on only events (type)`,
         `${concurrently}-- each part of events without events_new\ncreate index concurrently if not exists "{part}_new" on "{part}" (type)`,

@@ -252,7 +252,7 @@ describe('a migration', () => {
     expect(await rowsOf(database.url, valid)).toEqual([{ indisvalid: true }])
   })
 
-  test('can build an index on each part of a divided table, also after a try that ended in the middle', async () => {
+  test('can build an index on each part of a partitioned table, also after a try that ended in the middle', async () => {
     const database = await opened(createTestDatabase)
     const { migrations, further } = await withFurther(`-- no transaction
 create index if not exists events_further on only events (type);
@@ -305,7 +305,7 @@ describe('a role that serves beside the role that owns', () => {
       await service.settle()
       expect((await person.api.get(`/v1/payments/${paid.body.id}`)).body.status).toBe('succeeded')
       expect((await person.api.get('/v1/notifications')).body.data.length).toBeGreaterThan(3)
-      // The owner's functions create and drop the periods of divided tables.
+      // The owner's functions create and drop the periods of partitioned tables.
       expect(
         await rowsOf(served.url, `select create_periods('events', 'week', now() + interval '90 days') > 5 as created`),
       ).toEqual([{ created: true }])

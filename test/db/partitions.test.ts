@@ -40,7 +40,7 @@ const oldEvent = async (): Promise<string> => {
 }
 const isThere = async (table: string, id: string) => (await query(`select from ${table} where id = $1`, [id])).length === 1
 
-describe('tables that are divided into periods', () => {
+describe('tables that are partitioned by period', () => {
   test('have the period that goes on and the next one, and every row lies in its own', async () => {
     await fund(service, person, 100_000n)
     for (const table of ['events', 'audit_log', 'callback_bodies']) {

@@ -200,8 +200,8 @@ describe('ids', () => {
     // The last four digits alone are not the number.
     await newBeneficiary(person.api, { display_name: 'Wanjiru Kamau', destination: '0733000111' })
     expect(await say('list_beneficiaries', { name: 'wanjiru' })).toMatchObject({ next: 'ask_a_person' })
-    const doubtful = await pay('third', { amount: '30.00' })
-    expect(doubtful).toMatchObject({ status: 'refused', refusal: { code: 'payees_alike' } })
+    const alike = await pay('third', { amount: '30.00' })
+    expect(alike).toMatchObject({ status: 'refused', refusal: { code: 'payees_alike' } })
     const denied = await say('simulate_payment', { beneficiary_id: payee, amount: '200,000.00' })
     expect(denied).toMatchObject({ outcome: 'deny', next: 'ask_a_person' })
     expect(denied.message).toMatch(/ Another beneficiary has the same name: .* It would also be refused: /)

@@ -9,13 +9,13 @@ export type Dump<About> = { about: About; statements: readonly string[] }
 const textsOf = async (client: pg.Client, text: string, values: unknown[] = []): Promise<string[]> =>
   (await client.query<{ text: string }>(text, values)).rows.map((row) => row.text)
 
-/** Parts of divided tables that a running service created. */
+/** Parts of partitioned tables that a running service created. */
 const parts = `
   select format('create table if not exists %s partition of %s %s', c.oid::regclass, i.inhparent::regclass, pg_get_expr(c.relpartbound, c.oid)) as text
   from pg_inherits i join pg_class c on c.oid = i.inhrelid
   where c.relkind = 'r' and pg_get_expr(c.relpartbound, c.oid) <> 'DEFAULT' order by c.oid`
 
-/** Roots of divided tables without their parts: rows find their part themselves. */
+/** Roots of partitioned tables without their parts: rows find their part themselves. */
 export const tables = `
   select c.relname as text from pg_class c
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition order by c.relname`

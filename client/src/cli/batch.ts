@@ -166,7 +166,7 @@ export const batch = async (terminal: Terminal): Promise<void> => {
     const preview = await client.batches.checkCsv(csv, list, { signal }).catch(() => null)
     const idempotencyKey = values.key ?? keyOf(bytes, { ...list, at: values.at ?? null }, values.period ?? localDate())
     const earlier = await client.batches
-      .list({ idempotency_key: idempotencyKey, limit: 1 })
+      .list({ idempotency_key: idempotencyKey, limit: 1 }, { signal })
       .page()
       .catch(() => ({ data: [] }))
     const created = await client.batches.fromCsv(csv, list, {
@@ -183,7 +183,7 @@ export const batch = async (terminal: Terminal): Promise<void> => {
     // A replayed response shows the batch at its creation, so the current state is read.
     const current = isReplayed ? await client.batches.get(created.id, { signal }) : created
     // A scheduled batch that is replayed may be approved already.
-    const asks = current.status === 'pending_approval' || (current.status === 'scheduled' && !isReplayed)
+    const asks = current.status === 'pending_approval' || (current.status === 'scheduled' && !isReplay)
     if (current.approval_id !== null && asks) say(`A person must approve it: ${client.baseUrl}/approve/${current.approval_id}`)
     const waits = values.wait || values.watch
     const wait = { signal, timeoutMs: 86_400_000, ...(values.watch && { onRead: progressTo(terminal) }) }

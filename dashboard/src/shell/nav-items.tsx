@@ -9,7 +9,7 @@ import { type Session, useSession } from './session.tsx'
 
 export type NavItem = { href: string; label: string; icon: IconName; keys: string }
 
-/** Reader for whom `isFor` decides whether to show an entry. An entry without `isFor` is shown to everyone. */
+/** Reader for whom `isVisible` decides whether to show an entry. An entry without `isVisible` is shown to everyone. */
 type Reader = Pick<Session, 'can' | 'seesBalance'> & { administers: boolean }
 type Entry = Omit<NavItem, 'label'> & {
   group: 'main' | 'rules' | 'setup'

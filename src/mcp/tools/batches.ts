@@ -219,7 +219,7 @@ const create = defineTool({
         slips,
         `${slip.message}, a hundred times more or less. Ask the person which one is meant.`,
       )
-    // A used key returns its batch again, even if there are later doubts.
+    // A used key returns its batch again, even if it would now be asked about.
     const alike = (await isKeyUsed(caller, '/v1/payment-batches', idempotencyKey))
       ? []
       : await itemsWithNamesakes(caller, body.items)

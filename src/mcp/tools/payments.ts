@@ -161,7 +161,7 @@ const create = defineTool({
     const body = withMinor(input)
     const payee = await readPayee(caller, body.beneficiary_id)
     const mistake = await findMistake(caller, body, payee)
-    // A used key returns its payment again, even if there are later doubts.
+    // A used key returns its payment again, even if it would now be asked about.
     if (mistake && !(await isKeyUsed(caller, '/v1/payments', idempotencyKey))) return mistakeOutcome(caller, body, payee, mistake)
     // A model repeats calls, naming the earlier payment itself, so an intended second payment requires a person's approval.
     const on_duplicate = body.duplicate_of === undefined ? 'confirm' : 'require_approval'

@@ -117,7 +117,7 @@ export const CreatedBeneficiary = Beneficiary.extend({
 }).meta({ id: 'CreatedBeneficiary' })
 export type CreatedBeneficiary = z.output<typeof CreatedBeneficiary>
 
-const Ids = SeveralOf(IdIn('beneficiary'), z.array(IdIn('beneficiary')).min(1).max(100))
+const Ids = SeveralOf(IdIn('beneficiary'), 100)
 
 export const ListBeneficiaries = PageQuery.extend({
   payment_rail: Beneficiary.shape.payment_rail.optional(),

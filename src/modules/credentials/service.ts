@@ -6,7 +6,7 @@ import type { Database } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { type Clock, isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
-import { type Minor, formatMinorOrNull } from '../../lib/money.ts'
+import { formatMinorOrNull, type Minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
 import { approvalFrom, headroomOf } from '../../policy/limits.ts'
 import { presentGrant, presentHeadroom } from '../delegation/present.ts'
@@ -82,7 +82,10 @@ export const readCredential = async (db: Database, clock: Clock, principal: Prin
     permissions: permissions.filter((permission) => principal.permissions.has(permission)),
     is_admin: principal.isAdmin,
     grant: record ? presentGrant(record, grantUsage) : null,
-    headroom: { ...presentHeadroom(headroomOf(limitsWithUsage)), approval_from_minor: formatMinorOrNull(approvalFrom(limitsWithUsage)) },
+    headroom: {
+      ...presentHeadroom(headroomOf(limitsWithUsage)),
+      approval_from_minor: formatMinorOrNull(approvalFrom(limitsWithUsage)),
+    },
     expires_at: isoTimeOrNull(principal.expiresAt),
   }
 }

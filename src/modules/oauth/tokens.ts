@@ -222,7 +222,10 @@ export const introspectToken = async (
   }
 }
 
-/** RFC 7009. Any token of a grant ends the grant. Another client's token ends nothing, but gets the same answer. */
+/**
+ * RFC 7009. Any token of a grant ends the grant. Another client's token ends nothing, but gets the same answer. An unknown token
+ * is a 503 while writes may be lost.
+ */
 export const revokeToken = async (
   deps: Pick<Parts, 'db' | 'derivations' | 'lossDetection' | 'onGrantsRevoked' | 'ownersRelyingOn'>,
   client: ClientRecord,

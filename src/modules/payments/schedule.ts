@@ -57,7 +57,7 @@ type DueDecision = { payment: PaymentRecord } & (
 const failureOf = ({ refusal: { code, message }, denied }: Refused): Failure =>
   denied ? failure('policy_denied', null, message) : code === 'insufficient_funds' ? failure(code) : policyChanged(message)
 
-const lostAuthority = (authority: Authority): Failure | undefined => {
+const failureOfAuthority = (authority: Authority): Failure | undefined => {
   const { mayRequest, stop } = authority
   if (!mayRequest) return unrequested.failure
   if (stop) return requesterStops[stop].failure
@@ -91,7 +91,7 @@ const decideDuePayment = (
   const { payment, principal } = due
   const authority = authorityOf(payment.id)
   const failed = (reason: Failure) => ({ payment, kind: 'fail', failure: reason }) as const
-  const lost = lostAuthority(authority)
+  const lost = failureOfAuthority(authority)
   if (lost) return failed(lost)
   const decided = decideInTurn(state, deployment, { request: due, principal, index, at, isDue: true })
   if ('refusal' in decided) return failed(failureOf(decided))

@@ -18,7 +18,7 @@ import { presentWarning } from '../../policies/present.ts'
 import { itemsOf } from '../batch/queries.ts'
 import { paymentsThatMayBePaidTwice } from '../lost-writes.ts'
 import { decisionOf } from '../present.ts'
-import { type ApprovalRecord, currentDecisions, deciders, isCounted, storedFacts } from './queries.ts'
+import { type ApprovalRecord, currentDecisions, deciders, isCountedDecision, storedFacts } from './queries.ts'
 import type { Approval } from './schema.ts'
 
 type History = { paymentsCount: number; lastPaidAt: Date | null; lastPaid: Minor[] }
@@ -96,7 +96,7 @@ const eligibleIds = (record: ApprovalRecord, mayDecide: readonly RowOf<typeof de
   const { approval, payment } = record
   const excluded = new Set([
     ...currentDecisions(record)
-      .filter((decision) => isCounted(record, decision))
+      .filter((decision) => isCountedDecision(record, decision))
       .map(({ accountId }) => accountId),
     ...(approval.separationOfDuties ? [payment.initiatorAccountId] : []),
   ])
@@ -133,10 +133,10 @@ const unheldMinor = ({ batch, payment }: ApprovalRecord): Minor =>
       ? batch.totalMinor + (batch.feesMinor ?? 0n)
       : payment.amountMinor + (payment.feeMinor ?? 0n)
 
-type FactUpdates = { names?: readonly Fact[] | undefined; mayHaveBeenSent?: number; typicalMinor?: Minor | null }
+type FactUpdates = { names?: readonly Fact[] | undefined; mayHaveBeenSentCount?: number; typicalMinor?: Minor | null }
 
 /** The facts of the text, updated with name checks, losses of writes and usual amounts that became known later. */
-const currentFacts = (record: ApprovalRecord, { names, mayHaveBeenSent = 0, typicalMinor = null }: FactUpdates): Fact[] => {
+const currentFacts = (record: ApprovalRecord, { names, mayHaveBeenSentCount = 0, typicalMinor = null }: FactUpdates): Fact[] => {
   const stored = storedFacts(record)
   const { approval, payment } = record
   if (approval.status !== 'pending') return stored
@@ -145,7 +145,7 @@ const currentFacts = (record: ApprovalRecord, { names, mayHaveBeenSent = 0, typi
   const about = { beneficiary: approval.beneficiaryName, amount_minor: formatMinor(payment.amountMinor) }
   const unusualFacts = factsOfWarnings(unusual.map(presentWarning), about)
   return inOrder([
-    ...(mayHaveBeenSent > 0 ? [lostFact(mayHaveBeenSent)] : []),
+    ...(mayHaveBeenSentCount > 0 ? [lostFact(mayHaveBeenSentCount)] : []),
     ...known,
     ...(known.some(({ type }) => type === 'unusual_amount') ? [] : unusualFacts),
   ])
@@ -155,16 +155,16 @@ const currentFacts = (record: ApprovalRecord, { names, mayHaveBeenSent = 0, typi
 export const readFacts = async (deps: ContextDeps, record: ApprovalRecord): Promise<Fact[]> => {
   const [names, lost] = await Promise.all([namesOfBatches(deps.db, [record]), countLost(deps, [record])])
   const { id, batchId } = record.approval
-  return currentFacts(record, { names: names.get(batchId ?? id), mayHaveBeenSent: lost.get(id) ?? 0 })
+  return currentFacts(record, { names: names.get(batchId ?? id), mayHaveBeenSentCount: lost.get(id) ?? 0 })
 }
 
 /** Warnings that an approver should read first. A batch's text already counts its unusual payments. */
 const warningsOf = (
   { approval, payment, firstPayment }: ApprovalRecord,
   typicalMinor: Minor | null,
-  mayHaveBeenSent: number,
+  mayHaveBeenSentCount: number,
 ): ApprovalContext['warnings'] => {
-  const lost = mayHaveBeenSent === 0 ? [] : [{ code: 'may_have_been_sent' as const, payments_count: mayHaveBeenSent }]
+  const lost = mayHaveBeenSentCount === 0 ? [] : [{ code: 'may_have_been_sent' as const, payments_count: mayHaveBeenSentCount }]
   if (approval.batchId !== null) return lost
   const decided = decisionOf(payment).warnings
   const isAlreadyWarned = decided.some(({ code }) => code === 'unusual_amount')
@@ -195,7 +195,7 @@ export const readContexts = async (
   const contextOf = (record: ApprovalRecord): { context: ApprovalContext; facts: Fact[] } => {
     const { id, batchId, status } = record.approval
     const history = histories.get(id)
-    const mayHaveBeenSent = lost.get(id) ?? 0
+    const mayHaveBeenSentCount = lost.get(id) ?? 0
     const typicalMinor = history ? typicalAmount(history.lastPaid) : null
     const context: ApprovalContext = {
       payee:
@@ -207,12 +207,12 @@ export const readContexts = async (
               verification: presentVerification(record.beneficiary),
             }
           : null,
-      warnings: warningsOf(record, typicalMinor, mayHaveBeenSent),
+      warnings: warningsOf(record, typicalMinor, mayHaveBeenSentCount),
       available_after_minor: balance && formatMinor(balance.availableMinor - unheldMinor(record)),
       eligible_approvers:
         status === 'pending' ? eligibleIds(record, mayDecide, now).map((account) => formatId('account', account)) : [],
     }
-    return { context, facts: currentFacts(record, { names: names.get(batchId ?? id), mayHaveBeenSent, typicalMinor }) }
+    return { context, facts: currentFacts(record, { names: names.get(batchId ?? id), mayHaveBeenSentCount, typicalMinor }) }
   }
   return new Map(records.map((record) => [record.approval.id, contextOf(record)]))
 }

@@ -28,7 +28,7 @@ import { endPayments, startPayments } from '../change.ts'
 import { type ChainAnswers, holdsApprovals, readAuthority } from '../evaluation/authority.ts'
 import { countOnApproval } from '../recheck.ts'
 import { endApproval, endOfAuthority, endWithPayments, expireApproval, refreshed } from './end.ts'
-import { type ApprovalRecord, currentDecisions, isCounted, type LockedApproval, lockApproval } from './queries.ts'
+import { type ApprovalRecord, currentDecisions, isCountedDecision, type LockedApproval, lockApproval } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
 import { messageFor, type PasskeySignature, type ProvenSigner, proofColumns, sharesOrigin, signerAuthorityOf } from './signer.ts'
 import { voidRefusedDecisions } from './void.ts'
@@ -70,7 +70,7 @@ const repeatedDecision = (
   const { approval } = record
   const isPending = approval.status === 'pending'
   const own = currentDecisions(record).find((earlier) => earlier.accountId === accountId)
-  if (own && own.decision === choice) return isPending && proof && !isCounted(record, own) ? undefined : record
+  if (own && own.decision === choice) return isPending && proof && !isCountedDecision(record, own) ? undefined : record
   if (isPending) return undefined
   const last = lastDecision(record)
   if (own) throw conflict('You have already decided differently.', 'decided', { your_decision: own.decision, ...last })

@@ -100,7 +100,7 @@ export const registeredName = ({ reportedName, verification, isBeingChecked, nam
 const feeLine = (label: string, fee: Minor | null, currency: string): string[] =>
   fee === null || fee === 0n ? [] : [`${label}: ${displayAmount(fee, currency)}`]
 
-/** `said`, and `further` below the requester: lines for people. `bound`: lines for machines, with ids, amounts and digests. */
+/** Lines for people, with the warnings below the requester, and lines for machines, with ids, amounts and digests. */
 type TextParts = { subject: string; peopleLines: string[]; warningLines?: string[]; purpose: string; machineLines: string[] }
 
 const textOf = (

@@ -129,7 +129,7 @@ export const currentDecisions = ({ decisions }: Pick<ApprovalRecord, 'decisions'
 }
 
 /** Whether a decision counts. A rejection always does; an approval must be signed if signatures are required. */
-export const isCounted = ({ approval }: Pick<ApprovalRecord, 'approval'>, { decision, via }: DecisionRow): boolean =>
+export const isCountedDecision = ({ approval }: Pick<ApprovalRecord, 'approval'>, { decision, via }: DecisionRow): boolean =>
   decision === 'reject' || approval.approvalProof === 'any' || via !== 'credential'
 
 const readOne = async (db: Db, query: typeof byId, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> =>
@@ -300,7 +300,8 @@ export const presentApproval = (
         fees_minor: formatMinor(batch.feesMinor ?? 0n),
         initiated_by: presentCreator({ accountId: batch.initiatorAccountId, grantId: batch.grantId, label }),
       }),
-    approvals_given: currentDecisions(record).filter((one) => one.decision === 'approve' && isCounted(record, one)).length,
+    approvals_given: currentDecisions(record).filter((one) => one.decision === 'approve' && isCountedDecision(record, one))
+      .length,
     decisions: record.decisions.map((decision) => presentApprovalDecision(decision, record)),
     approver_ids: record.onlyApprovers?.map((id) => formatId('account', id)) ?? null,
     signing: { approve: approval.approveMessage, reject: approval.rejectMessage },

@@ -54,7 +54,7 @@ const renewWith = async (
   await voidAfterNewText(tx, actor, { approval, decisions })
 }
 
-/** `isFinal`: renews the text even if names are still being checked. */
+/** `evenIfChecking`: renews the text even if names are still being checked. */
 const renewBatch = async (tx: Tx, rails: Rails, record: LockedApproval, evenIfChecking: boolean): Promise<void> => {
   const { payments } = record
   const ids = [...new Set(payments.map(({ beneficiaryId }) => beneficiaryId))]

@@ -82,7 +82,7 @@ type ShortageRecipients = { about: { payment: Uuid; batch: Uuid | null }; to: Uu
 const pathOf = ({ payment, batch }: ShortageRecipients['about']): string =>
   batch ? `/payments/batches/${formatId('payment_batch', batch)}` : `/payments/${formatId('payment', payment)}`
 
-/** The shortest lead time in `hours` that has begun. */
+/** The shortest of `leadHours` that has begun. */
 const leadTimeOf = (dueAt: Date, now: Date): number =>
   Math.min(...leadHours.filter((each) => dueAt <= secondsAfter(now, each * 3600)))
 
