@@ -16,9 +16,9 @@ const sizeOf = (files: readonly Source[]): { lines: number; nodes: number } => {
 const ceilings = {
   // 66,700 before readers looked for what can be deleted, on 1 December 2026. 66,100 before nine readers read every file and about
   // 120 defects were corrected the same day: turns of queues by tenant, evidence of statements, losses, separations, dry runs.
-  'src/': { lines: 67_250, nodes: 456_800 },
+  'src/': { lines: 67_250, nodes: 457_200 },
   // 21,600 before the same reading: failed requests shown as such, lists read to their end, files split by what they show.
-  'dashboard/src/': { lines: 21_850, nodes: 153_600 },
+  'dashboard/src/': { lines: 21_950, nodes: 153_600 },
 }
 
 describe('the size', () => {
