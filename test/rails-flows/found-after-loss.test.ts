@@ -226,6 +226,8 @@ test('entries of an earlier release, which name no cause, break no promise while
   await db.query(`delete from rail_pauses where cause = 'operator'`)
   await write('admin.resume_rail')
   expect(await broken()).toEqual([])
+  // The service pauses the other rails at its next look, which must not come after the resuming.
+  await scene.look()
   await scene.resume('a test')
   expect([await listPauses(db), await broken()]).toEqual([[], []])
   // Such a process still runs beside this one: each ends a pause of the other.
