@@ -18,7 +18,7 @@ const ceilings = {
   // 120 defects were corrected the same day: turns of queues by tenant, evidence of statements, losses, separations, dry runs.
   'src/': { lines: 67_250, nodes: 457_200 },
   // 21,600 before the same reading: failed requests shown as such, lists read to their end, files split by what they show.
-  'dashboard/src/': { lines: 21_950, nodes: 153_600 },
+  'dashboard/src/': { lines: 21_950, nodes: 153_700 },
 }
 
 describe('the size', () => {
