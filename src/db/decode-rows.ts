@@ -16,7 +16,7 @@ const leavesOf = (fields: object, group: string | null = null): Leaf[] =>
   Object.entries(fields).flatMap(([name, field]: [string, unknown]) => {
     if (is(field, Column) || is(field, SQL)) return [{ group, name, decoder: decoderOf(field) }]
     if (is(field, SQL.Aliased)) return [{ group, name, decoder: decoderOf(field.sql) }]
-    if (group !== null || typeof field !== 'object' || field === null) throw new Error(`${name} is no field that can be read`)
+    if (group !== null || typeof field !== 'object' || field === null) throw new Error(`${name} is not a readable field`)
     return leavesOf(is(field, Table) ? getTableColumns(field) : field, name)
   })
 

@@ -110,7 +110,7 @@ const inWorkspace = (refusal: Refusal, { caller, routeOptions: { config, schema,
   return new Refusal(code, { message: `There is no such resource in the workspace ${quoted(caller.workspace.name)}.` })
 }
 
-/** The only function that turns thrown values into responses. `addExisting` adds the state of records that a refusal names, if it can. */
+/** The only function that turns thrown values into responses. `addExisting` adds the state of records that a refusal names. */
 export const registerErrors = (app: App, addExisting: (refusal: Refusal, caller: Principal | null) => Promise<Refusal>): void => {
   app.decorateRequest('refusal', null)
   const refusalOfUnknownRoute = createNotFoundAnswer(app)

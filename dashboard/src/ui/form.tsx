@@ -126,7 +126,7 @@ type ModalProps = Pick<ComponentProps<'dialog'>, 'className' | 'aria-label' | 'a
   stays?: boolean
 }
 
-/** The browser's own dialog: it cachesAs and restores the focus, and closes on Escape. Open while rendered. */
+/** The browser's own dialog: it keeps and restores the focus, and closes on Escape. Open while rendered. */
 export const Modal = ({ onClose, first, stays = false, className, ...dialog }: ModalProps) => {
   const element = useRef<HTMLDialogElement>(null)
   // Before the browser handles the next key: where one dialog replaces another, the focus is never on the page behind.

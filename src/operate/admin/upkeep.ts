@@ -68,9 +68,10 @@ export const upkeepCommands = {
     const transaction_ids_used_up = used.toString()
     const accounts = payingAccounts(deps.config, deps.clock)
     // A restored copy may contain the pauses of an earlier loss. They must not end here.
-    const ended = again ? undefined : await resumeAfterLoss(deps.db, operator, accounts, options.reason)
-    const { resumed, notCompared } = ended ?? { resumed: [], notCompared: [] }
-    if (resumed.length > 0) return { transaction_ids_used_up, rails: 'resumed', resumed, statements_not_compared: notCompared }
+    if (!again) {
+      const { resumed, notCompared } = await resumeAfterLoss(deps.db, operator, accounts, options.reason)
+      if (resumed.length > 0) return { transaction_ids_used_up, rails: 'resumed', resumed, statements_not_compared: notCompared }
+    }
     const { unknown } = await markWaitingUnknown(deps.db, operator, { again })
     return { transaction_ids_used_up, rails: 'paused', payments_made_unknown: unknown }
   },
