@@ -44,7 +44,12 @@ type WorkerOptions = {
 export const createWorkerRunner = ({ worker, logger, longestPauseMs = 60_000, onFailure }: WorkerOptions) => {
   const underWay = new Map<string, { tenant: string; done: Promise<unknown> }>()
   const failed = new Map<string, { failures: number; until: number }>()
-  const backingOff = (): string[] => [...failed].filter(([, { until }]) => until > performance.now()).map(([key]) => key)
+  /** A row that is still due fails again soon after its pause. Any other was processed elsewhere, so its failures are forgotten. */
+  const backingOff = (): string[] => {
+    const now = performance.now()
+    for (const [key, { until }] of failed) if (longestPauseMs > 0 && until + longestPauseMs < now) failed.delete(key)
+    return [...failed].flatMap(([key, { until }]) => (until > now ? [key] : []))
+  }
   let woken = false
   let stopped = false
   let needsCapacity = false
@@ -58,7 +63,8 @@ export const createWorkerRunner = ({ worker, logger, longestPauseMs = 60_000, on
     if (rails && worker.rail && !rails.includes(worker.rail)) return
     if (dueIds === undefined) dueHereUntilMs = 0
     else if (dueIds.length > 0) {
-      dueHere = [...dueHere, ...dueIds]
+      // A longer list is not used, so it does not grow while there is no capacity for a claim.
+      if (dueHere.length <= maxDueHere) dueHere = [...dueHere, ...dueIds]
       dueHereUntilMs = performance.now() + othersAfterSeconds * 1000
     }
     woken = true

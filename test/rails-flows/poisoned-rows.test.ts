@@ -287,6 +287,39 @@ test('what a worker could not claim is reported, and is not asked for again at o
   expect(asked[1]).toEqual(['bad'])
 })
 
+test('a row that failed and was then processed elsewhere begins anew when it fails again', async () => {
+  const failures: number[] = []
+  let claims = 0
+  let isDue = true
+  const runner = createWorkerRunner({
+    worker: {
+      name: 'test',
+      limit: 2,
+      claim: async ({ except }) => {
+        claims += 1
+        return {
+          tasks: [],
+          more: false,
+          failed: new Map(isDue && except.length === 0 ? [['row', new Error('unclaimable')]] : []),
+        }
+      },
+    },
+    logger: service.deps.logger,
+    longestPauseMs: 1,
+    onFailure: (_, count) => failures.push(count),
+  })
+  const claimUntil = (isReached: () => boolean) => vi.waitUntil(() => isReached() || void runner.wake(), { interval: 5 })
+  runner.start()
+  await claimUntil(() => failures.length === 1)
+  isDue = false
+  const before = claims
+  await claimUntil(() => claims > before + 3)
+  isDue = true
+  await claimUntil(() => failures.length === 2)
+  await runner.stop()
+  expect(failures).toEqual([1, 1])
+})
+
 /** All pruned tables, with many rows per statement. */
 const pruned: readonly { sweep: string; table: string; key?: string; make: () => Promise<unknown> }[] = [
   {
@@ -335,6 +368,15 @@ const pruned: readonly { sweep: string; table: string; key?: string; make: () =>
     sweep: 'sessions.prune',
     table: 'dashboard_tokens',
     make: async () => (await payer()).api.post('/v1/auth/dashboard-tokens'),
+  },
+  {
+    sweep: 'send_logs.prune',
+    table: 'send_logs',
+    make: () =>
+      service.deps.db.query(
+        `insert into send_logs (id, process, started_at, seen_at, stopped_at) values ($1, 'host:1', $2, $2, $2)`,
+        [newId(), service.clock.now()],
+      ),
   },
   { sweep: 'sign_in_flows.prune', table: 'sign_in_flows', make: () => service.api.get('/v1/auth/google/start') },
 ]
