@@ -1,5 +1,6 @@
 import { createECDH } from 'node:crypto'
 import { afterAll, beforeEach, expect, test } from 'vitest'
+import { parseId } from '../../src/lib/ids.ts'
 import { createPush } from '../../src/modules/push/send.ts'
 import type { Json } from '../harness/client.ts'
 import { newBeneficiary } from '../harness/money.ts'
@@ -102,6 +103,26 @@ test('a notice is taken back when its approval expires or its payment is cancell
   await service.deps.jobs.sweep()
   await service.settle()
   expect(shown(phone)).toEqual([])
+})
+
+test('of an approval that has ended, one row for each notified person stays, and the page still shows each', async () => {
+  const of = await team(1)
+  const approver = await join(of)
+  for (const person of [approver, approver, approver, of.owner]) await listen(person)
+  const payment = await pay(of, of.owner.api)
+  await service.settle()
+  const rows = () =>
+    service.deps.db.query('select from push_notices where approval_id = $1', [parseId('approval', payment.approval_id)])
+  const pushedTo = async () => {
+    const { notifications } = (await of.owner.api.get(`/v1/approvals/${payment.approval_id}`)).body
+    return notifications.filter(({ event }: Json) => event === 'pushed')
+  }
+  const before = await pushedTo()
+  expect([before.length, (await rows()).length]).toEqual([2, 4])
+  expect((await decide(of.owner.api, payment)).status).toBe(200)
+  await service.settle()
+  expect((await rows()).length).toBe(2)
+  expect(await pushedTo()).toEqual(before)
 })
 
 test('what was decided before it could be pushed is not pushed', async () => {

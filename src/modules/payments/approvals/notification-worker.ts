@@ -51,6 +51,12 @@ const writeDone = prepareWrite('approvals.notices_sent', { id: 'uuid', status: '
     .returning({ id: approvals.id }),
 )
 
+/** Keeps the row that a page shows for each person. The others served only to withdraw the notifications. */
+const forgetBrowsers = statement('push_notices.forget')`
+  delete from push_notices n where n.approval_id = $1 and (n.account_id is null or exists (select from push_notices earlier
+     where earlier.approval_id = n.approval_id and earlier.account_id = n.account_id
+       and (earlier.requested_at, earlier.subscription_id) < (n.requested_at, n.subscription_id)))`
+
 const longestSeconds = 28 * 86_400
 
 /** Text for a phone's lock screen: the amount, the payee and the most severe facts. */
@@ -160,7 +166,10 @@ const notify = async (deps: NotifyDeps, id: Uuid): Promise<void> => {
     const [to, facts] = await Promise.all([readEligibleApprovers(deps.db, clock, record), readFacts(deps, record)])
     if (to.length > 0) await email(deps, record, to, facts)
     if (sender) pushed = await pushRequest(sender, record, to, facts)
-  } else if (sender) await withdraw(sender, id, await notifiedSubscriptions(deps.db, deps, id))
+  } else {
+    if (sender) await withdraw(sender, id, await notifiedSubscriptions(deps.db, deps, id))
+    await deps.db.query(forgetBrowsers, [id])
+  }
   const half = halfwayToExpiry(record)
   const next = status === 'pending' && half > clock.now() ? half : null
   const isDone = (await deps.db.run(writeDone, { id, status, next })).length > 0
