@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { newId, parseId } from '../../src/lib/ids.ts'
 import type { Answer, Client } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, newWallet, signIn } from '../harness/people.ts'
@@ -75,6 +76,25 @@ test('an account has at most 100 sessions: a further sign-in ends the one that w
     200,
     200,
   ])
+})
+
+test('a workspace gets at most 1,000 numbers for deposits in seven days, however they are asked for', async () => {
+  const person = await signIn(service.api)
+  const ask = (index = 0) => either(person.api, index).post('/v1/topups/initiate', { method: 'MPESA_PAYBILL' })
+  const first = await ask()
+  expect(first.status).toBe(201)
+  await service.deps.db.query(
+    `insert into topups select (jsonb_populate_record(t, jsonb_build_object('id', x.id, 'deposit_code', x.code))).*
+     from topups t, unnest($2::uuid[], $3::text[]) as x(id, code) where t.id = $1`,
+    [
+      parseId('topup', first.body.id),
+      Array.from({ length: 990 }, () => newId()),
+      Array.from({ length: 990 }, (_, index) => `code ${index}`),
+    ],
+  )
+  expect(outcomes(await atOnce(12, ask))).toEqual({ 201: 9, limit_reached: 3 })
+  expect((await ask()).body.message).toContain('use an earlier one again')
+  expect((await (await signIn(service.api)).api.post('/v1/topups/initiate', { method: 'MPESA_PAYBILL' })).status).toBe(201)
 })
 
 test('a workspace has at most 50,000 beneficiaries, one by one and by lists', async () => {

@@ -18,6 +18,7 @@ import type { KeyUse } from '../../queue/idempotency-keys.ts'
 import { keyUserOf, type RecordAnswer } from '../../queue/record-keys.ts'
 import { prompts } from '../../rails/definitions.ts'
 import type { RailLimits } from '../../rails/rail.ts'
+import { requireBelowBound } from '../bounds.ts'
 import { type AccountRecord, getAccount } from '../identity/accounts/queries.ts'
 import type { Parts } from '../parts.ts'
 import { presentTopup } from './outcome.ts'
@@ -129,6 +130,7 @@ const maxDraws = 10
 const insertDeposit = async (tx: Tx, deps: Needs, base: Base, rail: DepositRail, amount?: Minor): Promise<TopupRecord> => {
   const adapter = deps.rails.deposits[rail]
   if (!adapter) throw new Refusal('provider_not_configured', { message: `Deposits by ${rail} are not configured here.` })
+  await requireBelowBound(tx, 'depositCodes', base.workspaceId)
   const deposit = { ...base, amountMinor: amount ?? null, expiresAt: daysAfter(tx.at, depositDays) }
   for (let count = 1; count <= maxDraws; count += 1) {
     const depositCode = newDepositCode()
