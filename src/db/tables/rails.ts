@@ -102,6 +102,7 @@ export const reconciliationDifferences = pgTable(
   (t) => [
     index('reconciliation_differences_run').on(t.reconciliationId, t.id),
     index('reconciliation_differences_open').on(t.id).where(sql`${t.resolvedAt} is null`),
+    index('reconciliation_differences_subject').on(t.subjectId).where(sql`${t.subjectId} is not null`),
   ],
 )
 
