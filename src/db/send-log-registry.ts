@@ -5,6 +5,7 @@ import type { Uuid } from '../lib/ids.ts'
 import type { SendLog } from '../lib/send-log.ts'
 import type { Db } from './client.ts'
 import { prepareWrite } from './prepare-write.ts'
+import { prepareRemoval, prune } from './prune.ts'
 import { statement } from './statement.ts'
 import { sendLogs } from './tables/rails.ts'
 
@@ -21,6 +22,13 @@ export const endSendLogs = prepareWrite('send_logs.end', { ids: 'uuid[]?' }, (or
     .set({ stoppedAt: sql`clock_timestamp()` })
     .where(and(isNull(sendLogs.stoppedAt), param.ids && sql`${sendLogs.id} = any(${param.ids})`)),
 )
+
+const removal = prepareRemoval('send_logs.prune', sendLogs.id, sendLogs.seenAt, {
+  condition: sql`${sendLogs.stoppedAt} is not null and not exists (select from rail_attempts a
+     where a.sender_id = ${sendLogs.id} and a.state <> 'resolved' and a.next_check_at is not null)`,
+})
+/** Deletes ended logs, unless an attempt in progress names the log: it would count as unregistered. */
+export const pruneSendLogs = (db: Db, before: Date): Promise<void> => prune(db, { removal, before })
 
 /** Ends a log only if all its sends have a result: otherwise only the log shows what was sent. `<> 'resolved'`: for the index. */
 const endInOrder = statement('send_logs.end_in_order')`

@@ -1,5 +1,6 @@
 import { sqlState } from '../db/errors.ts'
 import { createPartitions, type Partitioning } from '../db/partitions.ts'
+import { pruneSendLogs } from '../db/send-log-registry.ts'
 import { warnOfServer } from '../db/server-warnings.ts'
 import type { Feed } from '../events/feed.ts'
 import { eventPartitioning, pruneEvents } from '../events/prune.ts'
@@ -83,6 +84,7 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
     { name: 'payment_refusals.prune', everySeconds: 3600, run: () => pruneRefusals(db, daysAgo(config.REFUSAL_RETENTION_DAYS)) },
     { name: 'request_log.prune', everySeconds: 600, run: () => pruneRequestLog(db, daysAgo(config.REQUEST_LOG_RETENTION_DAYS)) },
     { name: 'callbacks.prune', everySeconds: 600, run: () => pruneRefusedDeliveries(deps.db, deps.clock) },
+    { name: 'send_logs.prune', everySeconds: 3600, run: () => pruneSendLogs(db, daysAgo(7)) },
     { name: 'mails.forget', everySeconds: 3600, run: () => forgetMails(deps) },
     { name: 'oauth.prune', everySeconds: 600, run: () => pruneOAuth(deps.db, deps.clock) },
     { name: 'nonces.prune', everySeconds: 600, run: () => pruneNonces(db, daysAgo(1)) },
