@@ -1002,7 +1002,7 @@ export interface paths {
   }
   "/v1/oauth/authorize": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never }
-    get: { parameters: { query?: { "client_id"?: string; "request_uri"?: string; "response_type"?: string; "redirect_uri"?: string; "state"?: string; "code_challenge"?: string; "code_challenge_method"?: string; "response_mode"?: string; "prompt"?: string; "request"?: string; "scope"?: string; "resource"?: string[]; "authorization_details"?: string }; header?: { "Workspace-Id"?: string }; path?: never; cookie?: never }; requestBody?: never; responses: { 302: { headers: Record<string, string>; content?: never }; 400: components["responses"]["OAuthPageRefusal400"]; 401: components["responses"]["PageRefusal401"]; 403: components["responses"]["PageRefusal403"]; 404: components["responses"]["PageRefusal404"]; 429: components["responses"]["PageRefusal429"]; 500: components["responses"]["PageRefusal500"]; 503: components["responses"]["PageRefusal503"]; default: { headers: Record<string, string>; content: { "application/json": components["schemas"]["OAuthError"] } } } }
+    get: { parameters: { query?: { "client_id"?: string; "request_uri"?: string; "response_type"?: string; "redirect_uri"?: string; "state"?: string; "code_challenge"?: string; "code_challenge_method"?: string; "response_mode"?: string; "prompt"?: string; "request"?: string; "scope"?: string; "resource"?: string[]; "authorization_details"?: string }; header?: { "Workspace-Id"?: string }; path?: never; cookie?: never }; requestBody?: never; responses: { 302: { headers: Record<string, string>; content?: never }; 400: components["responses"]["OAuthPageRefusal400"]; 401: components["responses"]["PageRefusal401"]; 403: components["responses"]["PageRefusal403"]; 404: components["responses"]["PageRefusal404"]; 429: components["responses"]["PageRefusal429"]; 500: components["responses"]["PageRefusal500"]; 503: components["responses"]["OAuthPageRefusal503"]; default: { headers: Record<string, string>; content: { "application/json": components["schemas"]["OAuthError"] } } } }
     put?: never
     post?: never
     delete?: never
@@ -1012,7 +1012,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never }
     get?: never
     put?: never
-    post: { parameters: { query?: never; header?: never; path?: never; cookie?: never }; requestBody: { content: { "application/x-www-form-urlencoded": components["schemas"]["OAuthTokenRequest"] } }; responses: { 200: { headers: Record<string, string>; content: { "application/json": components["schemas"]["OAuthTokens"] } }; 400: components["responses"]["OAuthRefusal400"]; 401: components["responses"]["OAuthRefusal401"]; 403: components["responses"]["Refusal403"]; 413: components["responses"]["Refusal413"]; 415: components["responses"]["Refusal415"]; 429: components["responses"]["Refusal429"]; 500: components["responses"]["Refusal500"]; 503: components["responses"]["Refusal503"] } }
+    post: { parameters: { query?: never; header?: never; path?: never; cookie?: never }; requestBody: { content: { "application/x-www-form-urlencoded": components["schemas"]["OAuthTokenRequest"] } }; responses: { 200: { headers: Record<string, string>; content: { "application/json": components["schemas"]["OAuthTokens"] } }; 400: components["responses"]["OAuthRefusal400"]; 401: components["responses"]["OAuthRefusal401"]; 403: components["responses"]["Refusal403"]; 413: components["responses"]["Refusal413"]; 415: components["responses"]["Refusal415"]; 429: components["responses"]["Refusal429"]; 500: components["responses"]["Refusal500"]; 503: components["responses"]["OAuthRefusal503"] } }
     delete?: never
     patch?: never
   }
@@ -1020,7 +1020,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never }
     get?: never
     put?: never
-    post: { parameters: { query?: never; header?: never; path?: never; cookie?: never }; requestBody: { content: { "application/x-www-form-urlencoded": components["schemas"]["OAuthRevocationRequest"] } }; responses: { 200: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Revoked"] } }; 400: components["responses"]["OAuthRefusal400"]; 401: components["responses"]["OAuthRefusal401"]; 403: components["responses"]["Refusal403"]; 413: components["responses"]["Refusal413"]; 415: components["responses"]["Refusal415"]; 429: components["responses"]["Refusal429"]; 500: components["responses"]["Refusal500"]; 503: components["responses"]["Refusal503"] } }
+    post: { parameters: { query?: never; header?: never; path?: never; cookie?: never }; requestBody: { content: { "application/x-www-form-urlencoded": components["schemas"]["OAuthRevocationRequest"] } }; responses: { 200: { headers: Record<string, string>; content: { "application/json": components["schemas"]["Revoked"] } }; 400: components["responses"]["OAuthRefusal400"]; 401: components["responses"]["OAuthRefusal401"]; 403: components["responses"]["Refusal403"]; 413: components["responses"]["Refusal413"]; 415: components["responses"]["Refusal415"]; 429: components["responses"]["Refusal429"]; 500: components["responses"]["Refusal500"]; 503: components["responses"]["OAuthRefusal503"] } }
     delete?: never
     patch?: never
   }
@@ -1028,7 +1028,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never }
     get?: never
     put?: never
-    post: { parameters: { query?: never; header?: never; path?: never; cookie?: never }; requestBody: { content: { "application/x-www-form-urlencoded": components["schemas"]["OAuthIntrospectionRequest"] } }; responses: { 200: { headers: Record<string, string>; content: { "application/json": components["schemas"]["OAuthIntrospection"] } }; 400: components["responses"]["OAuthRefusal400"]; 401: components["responses"]["OAuthRefusal401"]; 403: components["responses"]["Refusal403"]; 413: components["responses"]["Refusal413"]; 415: components["responses"]["Refusal415"]; 429: components["responses"]["Refusal429"]; 500: components["responses"]["Refusal500"]; 503: components["responses"]["Refusal503"] } }
+    post: { parameters: { query?: never; header?: never; path?: never; cookie?: never }; requestBody: { content: { "application/x-www-form-urlencoded": components["schemas"]["OAuthIntrospectionRequest"] } }; responses: { 200: { headers: Record<string, string>; content: { "application/json": components["schemas"]["OAuthIntrospection"] } }; 400: components["responses"]["OAuthRefusal400"]; 401: components["responses"]["OAuthRefusal401"]; 403: components["responses"]["Refusal403"]; 413: components["responses"]["Refusal413"]; 415: components["responses"]["Refusal415"]; 429: components["responses"]["Refusal429"]; 500: components["responses"]["Refusal500"]; 503: components["responses"]["OAuthRefusal503"] } }
     delete?: never
     patch?: never
   }
@@ -1036,7 +1036,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never }
     get?: never
     put?: never
-    post: { parameters: { query?: never; header?: never; path?: never; cookie?: never }; requestBody: { content: { "application/x-www-form-urlencoded": components["schemas"]["OAuthPushRequest"] } }; responses: { 201: { headers: Record<string, string>; content: { "application/json": components["schemas"]["OAuthPushedRequest"] } }; 400: components["responses"]["OAuthRefusal400"]; 401: components["responses"]["OAuthRefusal401"]; 403: components["responses"]["Refusal403"]; 413: components["responses"]["Refusal413"]; 415: components["responses"]["Refusal415"]; 429: components["responses"]["Refusal429"]; 500: components["responses"]["Refusal500"]; 503: components["responses"]["Refusal503"] } }
+    post: { parameters: { query?: never; header?: never; path?: never; cookie?: never }; requestBody: { content: { "application/x-www-form-urlencoded": components["schemas"]["OAuthPushRequest"] } }; responses: { 201: { headers: Record<string, string>; content: { "application/json": components["schemas"]["OAuthPushedRequest"] } }; 400: components["responses"]["OAuthRefusal400"]; 401: components["responses"]["OAuthRefusal401"]; 403: components["responses"]["Refusal403"]; 413: components["responses"]["Refusal413"]; 415: components["responses"]["Refusal415"]; 429: components["responses"]["Refusal429"]; 500: components["responses"]["Refusal500"]; 503: components["responses"]["OAuthRefusal503"] } }
     delete?: never
     patch?: never
   }
@@ -1044,7 +1044,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never }
     get?: never
     put?: never
-    post: { parameters: { query?: never; header?: never; path?: never; cookie?: never }; requestBody: { content: { "application/x-www-form-urlencoded": components["schemas"]["OAuthDeviceRequest"] } }; responses: { 200: { headers: Record<string, string>; content: { "application/json": components["schemas"]["OAuthDeviceAuthorization"] } }; 400: components["responses"]["OAuthRefusal400"]; 401: components["responses"]["OAuthRefusal401"]; 403: components["responses"]["Refusal403"]; 413: components["responses"]["Refusal413"]; 415: components["responses"]["Refusal415"]; 429: components["responses"]["Refusal429"]; 500: components["responses"]["Refusal500"]; 503: components["responses"]["Refusal503"] } }
+    post: { parameters: { query?: never; header?: never; path?: never; cookie?: never }; requestBody: { content: { "application/x-www-form-urlencoded": components["schemas"]["OAuthDeviceRequest"] } }; responses: { 200: { headers: Record<string, string>; content: { "application/json": components["schemas"]["OAuthDeviceAuthorization"] } }; 400: components["responses"]["OAuthRefusal400"]; 401: components["responses"]["OAuthRefusal401"]; 403: components["responses"]["Refusal403"]; 413: components["responses"]["Refusal413"]; 415: components["responses"]["Refusal415"]; 429: components["responses"]["Refusal429"]; 500: components["responses"]["Refusal500"]; 503: components["responses"]["OAuthRefusal503"] } }
     delete?: never
     patch?: never
   }
@@ -1052,7 +1052,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never }
     get?: never
     put?: never
-    post: { parameters: { query?: never; header?: never; path?: never; cookie?: never }; requestBody: { content: { "application/json": components["schemas"]["OAuthClientMetadata"] } }; responses: { 201: { headers: Record<string, string>; content: { "application/json": components["schemas"]["OAuthClientRegistration"] } }; 400: components["responses"]["OAuthRefusal400"]; 403: components["responses"]["Refusal403"]; 413: components["responses"]["Refusal413"]; 415: components["responses"]["Refusal415"]; 429: components["responses"]["Refusal429"]; 500: components["responses"]["Refusal500"]; 503: components["responses"]["Refusal503"] } }
+    post: { parameters: { query?: never; header?: never; path?: never; cookie?: never }; requestBody: { content: { "application/json": components["schemas"]["OAuthClientMetadata"] } }; responses: { 201: { headers: Record<string, string>; content: { "application/json": components["schemas"]["OAuthClientRegistration"] } }; 400: components["responses"]["OAuthRefusal400"]; 403: components["responses"]["Refusal403"]; 413: components["responses"]["Refusal413"]; 415: components["responses"]["Refusal415"]; 429: components["responses"]["Refusal429"]; 500: components["responses"]["Refusal500"]; 503: components["responses"]["OAuthRefusal503"] } }
     delete?: never
     patch?: never
   }
@@ -1308,8 +1308,10 @@ export interface components {
   }
   responses: {
     "OAuthPageRefusal400": { headers: Record<string, string>; content: { "application/json": components["schemas"]["OAuthError"] } }
+    "OAuthPageRefusal503": { headers: Record<string, string>; content: { "application/json": components["schemas"]["OAuthError"] } }
     "OAuthRefusal400": { headers: Record<string, string>; content: { "application/json": components["schemas"]["OAuthError"] } }
     "OAuthRefusal401": { headers: Record<string, string>; content: { "application/json": components["schemas"]["OAuthError"] } }
+    "OAuthRefusal503": { headers: Record<string, string>; content: { "application/json": components["schemas"]["OAuthError"] } }
     "PageRefusal400": { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }
     "PageRefusal401": { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }
     "PageRefusal403": { headers: Record<string, string>; content: { "application/json": components["schemas"]["Error"] } }

@@ -68,6 +68,9 @@ export const unavailable = (options: { message?: string; shortage?: Shortage; ca
   })
 }
 
+/** Whether the same request may succeed later. */
+export const isTemporary = (error: unknown): boolean => error instanceof Refusal && error.code === 'unavailable'
+
 /** The locks were taken for the workspace's previous balance account. */
 export const balanceMoved = () => unavailable({ message: 'This workspace has just got a balance of its own.' })
 

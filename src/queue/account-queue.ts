@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { describeError } from '../db/errors.ts'
-import { Refusal, unavailable } from '../lib/errors.ts'
+import { isTemporary, unavailable } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 
 /**
@@ -57,7 +57,6 @@ type Line<Entry, Result> = {
 }
 type Part<Entry, Result> = { line: Line<Entry, Result>; taken: Waiter<Entry, Result>[] }
 
-const isUnavailable = (error: Error): boolean => error instanceof Refusal && error.code === 'unavailable'
 const sizeOf = (parts: readonly { taken: readonly unknown[] }[]): number =>
   parts.reduce((sum, { taken }) => sum + taken.length, 0)
 
@@ -94,7 +93,7 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
       )
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error))
-      if (group.length === 1 || isUnavailable(failure)) return group.map(() => failure)
+      if (group.length === 1 || isTemporary(failure)) return group.map(() => failure)
       logger.warn(
         { queue: name, entries: group.length, ...describeError(failure) },
         'a group of writes failed; it is retried in halves',

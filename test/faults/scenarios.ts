@@ -1,12 +1,13 @@
 import { parseId } from '../../src/lib/ids.ts'
 import type { Answer, Client } from '../harness/client.ts'
 import { newBeneficiary } from '../harness/money.ts'
+import { authorizeAgent, refresh } from '../harness/oauth.ts'
 import type { Person } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
 
 export type Stage = { service: TestService; person: Person; administrator: Person; strict: string; plain: string }
 
-/** One act that moves money. `prepare` runs without faults and returns the act, which may be cut anywhere, then repeats. */
+/** One act that moves money, or on which an agent's access depends. `prepare` runs without faults and returns the act, which may be cut anywhere, then repeats. */
 export type Scenario = { name: string; prepare: (stage: Stage) => Promise<() => Promise<Pick<Answer, 'status' | 'body'>>> }
 
 let serial = 0
@@ -160,6 +161,18 @@ export const scenarios: readonly Scenario[] = [
         await stage.service.scheduler.runAll()
         await stage.service.deps.jobs.drain()
       })
+    },
+  },
+  {
+    name: 'POST /v1/oauth/token, refresh',
+    prepare: async ({ person, service }) => {
+      const { client, refreshToken } = await authorizeAgent(service.api, person)
+      let current = refreshToken
+      return async () => {
+        const answer = await refresh(service.api, client, current)
+        if (answer.status === 200) current = answer.body.refresh_token
+        return answer
+      }
     },
   },
   {

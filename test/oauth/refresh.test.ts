@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { formatId, parseId } from '../../src/lib/ids.ts'
 import { authenticateClient, findClient } from '../../src/modules/oauth/clients.ts'
 import { createRefreshTokens } from '../../src/modules/oauth/refresh.ts'
@@ -487,6 +487,49 @@ test('within the leeway a late repetition gets the newest pair, however often it
   } finally {
     await patient.close()
   }
+})
+
+describe('a refresh whose commit takes effect, but is not confirmed', () => {
+  /** The next commits take effect, and their connections are lost before the answer. */
+  const whileCommitsAreLost = async <T>(count: number, work: () => Promise<T>): Promise<T> => {
+    let left = count
+    service.deps.db.pool.on('acquire', (client) => {
+      const query = client.query.bind(client)
+      vi.spyOn(client, 'query').mockImplementation(async (statement: unknown, ...rest: unknown[]) => {
+        const result = await (query as (...sent: unknown[]) => Promise<unknown>)(statement, ...rest)
+        if (statement !== 'commit' || left === 0) return result
+        left -= 1
+        throw new Error('Connection terminated unexpectedly')
+      })
+    })
+    try {
+      const result = await work()
+      expect(left).toBe(0)
+      return result
+    } finally {
+      service.deps.db.pool.removeAllListeners('acquire')
+      vi.restoreAllMocks()
+    }
+  }
+
+  test('answers with the new pair, which the token gets only once', async () => {
+    const agent = await newAgent()
+    const answer = await whileCommitsAreLost(1, () => refresh(service.api, client, agent.refreshToken))
+    expect(answer.status).toBe(200)
+    expect((await refresh(service.api, client, answer.body.refresh_token)).status).toBe(200)
+    expect(refusal(await refresh(service.api, client, agent.refreshToken))).toEqual([400, 'invalid_grant'])
+  })
+
+  test('nor is its repetition: 503, and a second later the same token gets the pair, and only once', async () => {
+    const agent = await newAgent()
+    const lost = await whileCommitsAreLost(2, () => refresh(service.api, client, agent.refreshToken))
+    expect([...refusal(lost), lost.headers.get('retry-after')]).toEqual([503, 'temporarily_unavailable', '1'])
+    await rotateEarlier(1)
+    const again = await refresh(service.api, client, agent.refreshToken)
+    expect([again.status, await canRead(again.body.access_token)]).toEqual([200, 200])
+    expect(refusal(await refresh(service.api, client, agent.refreshToken))).toEqual([400, 'invalid_grant'])
+    expect(await canRead(again.body.access_token)).toBe(401)
+  })
 })
 
 test('tokens that were made with the old key stay valid under a new key', async () => {

@@ -3,7 +3,7 @@ import { describeError } from '../../db/errors.ts'
 import { errorPageUrl } from '../../http/envelope.ts'
 import { toRefusal } from '../../http/errors.ts'
 import { renderPage, sendHtml, wantsJson } from '../../http/page.ts'
-import { Refusal } from '../../lib/errors.ts'
+import { isTemporary, Refusal } from '../../lib/errors.ts'
 import { OAuthError } from './errors.ts'
 import { redirectHost } from './redirect-uri.ts'
 
@@ -17,6 +17,7 @@ const refusalOf = (error: unknown, request: FastifyRequest): OAuthError | Refusa
   if (refusal?.code === 'unsupported_media_type' && request.routeOptions.schema?.consumes?.includes(formType))
     return new OAuthError('invalid_request', `Send the parameters as a form: Content-Type: ${formType}.`)
   if (!refusal || refusal.status >= 500) request.log.error(describeError(error), refusal ? refusal.message : 'a request failed')
+  if (isTemporary(refusal)) return new OAuthError('temporarily_unavailable', refusal?.message, refusal?.headers)
   return refusal ?? new Refusal('internal_error')
 }
 

@@ -11,7 +11,7 @@ export const oauthCatalogue = {
   unsupported_response_type: [400, 'Only the response type "code" is supported.'],
   invalid_scope: [400, 'The scope is unknown, or is more than was granted.'],
   access_denied: [400, 'The request was denied.'],
-  temporarily_unavailable: [503, 'The server has too much to do. Try again later.'],
+  temporarily_unavailable: [503, 'The service is temporarily unavailable. Try again later.'],
   /** RFC 8707 */
   invalid_target: [400, 'The resource is not one that a token can be given out for.'],
   /** RFC 9396 */

@@ -7,6 +7,7 @@ import { prepare, type RowOf } from '../../db/prepare.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { oauthGrants } from '../../db/tables/oauth.ts'
 import { audit } from '../../events/audit.ts'
+import { isTemporary } from '../../lib/errors.ts'
 import { createSerialRunner } from '../../queue/serial-runner.ts'
 import type { Parts } from '../parts.ts'
 import { requireGrantType } from './client-metadata.ts'
@@ -40,6 +41,8 @@ const sameUseMs = 50
 const answerAfterMs = sameUseMs + 10
 /** In the process that rotated, a request within this time is the same use if it arrives before the answer. */
 const unansweredMs = 1_000
+/** The same for a rotation whose commit was not confirmed: longer than a client waits after a 503. */
+const unconfirmedMs = 10_000
 /** Time for which a used token is remembered, longer than a request waits for its turn. */
 const rememberedMs = 10_000
 
@@ -134,15 +137,15 @@ const rotate = async (
 }
 
 /**
- * Runs one rotation of a grant at a time. A request with the same token gets the same pair, even if the first rotation may have
- * been committed without an answer.
+ * Runs one rotation of a grant at a time. A rotation whose commit is not confirmed is run again: if it took effect, the same pair
+ * is derived. If that fails too, nobody has the pair, so the client's next request with the token gets it.
  */
 export const createRefreshTokens = (deps: RefreshDeps) => {
   const turns = createSerialRunner()
   /** Tokens that this process rotated recently, each with the time until which another request is the same use. */
   const openUntil = new Map<string, number>()
-  const remember = (token: string): void => {
-    openUntil.set(token, performance.now() + unansweredMs)
+  const remember = (token: string, openMs: number): void => {
+    openUntil.set(token, performance.now() + openMs)
     setTimeout(() => openUntil.delete(token), rememberedMs).unref()
   }
   return async (
@@ -158,12 +161,22 @@ export const createRefreshTokens = (deps: RefreshDeps) => {
     const token = `${presented.handle}:${presented.generation}`
     const isUnanswered = () => performance.now() - elapsedMs() < (openUntil.get(token) ?? 0)
     const request = { client, origin, parameters, presented, elapsedMs, isUnanswered }
-    const { response } = await turns(presented.handle, async () => {
-      const rotation = await inTx(deps.db, (tx) => rotate(tx, deps, request))
+    const rotateOnce = async (): Promise<TokenResponse> => {
+      const rotation = await inTx(deps.db, async (tx) => {
+        const decided = await rotate(tx, deps, request)
+        if ('rotates' in decided && decided.rotates) remember(token, unconfirmedMs)
+        return decided
+      })
       if ('reused' in rotation) throw await endReused(deps, client, origin, rotation)
-      if (rotation.rotates) remember(token)
-      return rotation
-    })
+      if (rotation.rotates) remember(token, unansweredMs)
+      return rotation.response
+    }
+    const response = await turns(presented.handle, () =>
+      rotateOnce().catch((error: unknown) => {
+        if (!openUntil.has(token) || !isTemporary(error)) throw error
+        return rotateOnce()
+      }),
+    )
     await wait(answerAfterMs)
     // A late timer fires before new arrivals are read. The next turn accepts connections, and the turn after it reads requests.
     await nextTurn()

@@ -219,9 +219,10 @@ const OAuthErrorBody = z
   })
   .meta({ id: 'OAuthError', description: 'An error as defined in RFC 6749, section 5.2. `message` repeats `error_description`.' })
 
+/** Any endpoint can be temporarily unavailable. */
 export const oauthRefusals = (...codes: OAuthErrorCode[]) =>
   Object.fromEntries(
-    [...Map.groupBy(codes, (code) => oauthCatalogue[code][0])].map(([status, of]) => [
+    [...Map.groupBy([...codes, 'temporarily_unavailable' as const], (code) => oauthCatalogue[code][0])].map(([status, of]) => [
       status,
       {
         description: of.map((code) => `\`${code}\`: ${oauthCatalogue[code][1]}`).join(' '),

@@ -5,7 +5,7 @@ import { prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { callbackDeliveries } from '../../db/tables/payments.ts'
 import { audit } from '../../events/audit.ts'
 import { wakeAfterCommit } from '../../jobs/jobs.ts'
-import { Refusal } from '../../lib/errors.ts'
+import { isTemporary } from '../../lib/errors.ts'
 import { findAttempt } from '../attempts/attempt.ts'
 import type { Operator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
@@ -48,8 +48,7 @@ export const quarantineAfterFailures = async (deps: Parts, delivery: OpenDeliver
   try {
     await processing
   } catch (error) {
-    const isUnavailable = error instanceof Refusal && error.code === 'unavailable'
-    if (isUnavailable || !(await quarantine(deps.db, delivery))) throw error
+    if (isTemporary(error) || !(await quarantine(deps.db, delivery))) throw error
     const { attemptId: attempt, kind: subject, subjectId: id } = delivery
     deps.logger.error({ delivery: delivery.id, attempt, subject, id, ...describeError(error) }, 'callback quarantined')
   }

@@ -7,7 +7,7 @@ import { railAttempts } from '../../db/tables/payments.ts'
 import { statesBefore } from '../../db/transitions.ts'
 import { failure } from '../../errors/failures.ts'
 import { type Clock, secondsAfter } from '../../lib/clock.ts'
-import { Refusal } from '../../lib/errors.ts'
+import { isTemporary } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { fieldsOf } from '../../lib/lists.ts'
 import { collectionRail } from '../../lib/rail-names.ts'
@@ -209,7 +209,7 @@ const untilWritten = async (write: () => Promise<unknown>): Promise<void> => {
       await write()
       return
     } catch (error) {
-      if (!(error instanceof Refusal && error.code === 'unavailable')) throw error
+      if (!isTemporary(error)) throw error
       await wait(waitMs)
     }
   }
