@@ -88,6 +88,7 @@ const reset = eventSchema(
   { type: 'string', enum: ['stream.reset'] },
   {
     type: 'object',
+    description: 'The reason, and how far back events are stored.',
     properties: { message: { type: 'string' }, retention_days: { type: 'integer', minimum: 1, maximum: 3650 } },
     required: ['message', 'retention_days'],
   },
@@ -105,7 +106,12 @@ const { additionalProperties: _, ...shortage } = objectAt(
 export const addEventSchemas = (document: Json): Json => {
   const schemas = eventFamilies.map(({ name, types, data, description }) => [
     name,
-    eventSchema({ type: 'string', enum: types }, anyOf(data), description, id('evt')),
+    eventSchema(
+      { type: 'string', enum: types },
+      { ...anyOf(data), description: 'The resource after the event, as REST returns it.' },
+      description,
+      id('evt'),
+    ),
   ])
   const mapping = eventFamilies.flatMap(({ name, types }) => types.map((type) => [type, `#/components/schemas/${name}`]))
   const union = (names: readonly string[], more: [string, string][]): Json => ({

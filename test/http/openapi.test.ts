@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { validate } from '@scalar/openapi-parser'
 import { expect, test } from 'vitest'
 import { commands } from '../../client/src/cli/commands.ts'
-import { allowsNull, words } from '../../scripts/docs/glossary.ts'
+import { allowsNull, words, wordsOfRequests } from '../../scripts/docs/glossary.ts'
 import { errorCodes, errorRow } from '../../src/errors/catalogue.ts'
 import { undeclaredDetails } from '../../src/http/error-details.ts'
 import { tools } from '../../src/mcp/tools.ts'
@@ -309,11 +309,67 @@ test('the lists of a policy are described alike in requests and answers: they se
       expect(properties[list].description).toBe(CreateSpendingPolicy.properties[list].description)
 })
 
+type Use = { word: string; type: string; isRequest: boolean }
+
+/** Each property that has the words of a bare name, with its JSON type. A schema of requests and answers counts as a request's. */
+const usesOfBareNames = ({ paths, components: { schemas } }: Json): Use[] => {
+  const targetOf = (schema: Json): string =>
+    String(schema.$ref ?? '')
+      .split('/')
+      .at(-1) ?? ''
+  const typesOf = (schema: Json): string[] => {
+    const choices = schema.anyOf ?? schema.oneOf ?? schema.allOf
+    if (schema.$ref) return typesOf(schemas[targetOf(schema)])
+    return choices ? choices.flatMap(typesOf) : [schema.type ?? []].flat().filter((type) => type !== 'null')
+  }
+  const uses = new Map<string, Use>()
+  const seen = new Set<string>()
+  const visit = (node: unknown, isRequest: boolean, at: string): void => {
+    if (typeof node !== 'object' || node === null) return
+    const target = targetOf(node as Json)
+    if (target in schemas && !seen.has(target)) {
+      seen.add(target)
+      visit(schemas[target], isRequest, target)
+    }
+    for (const [name, schema] of Object.entries<Json>((node as Json).properties ?? {})) {
+      const { [name]: text = 'no text' } = words
+      const isBare = [text, text.replace(/; null [^.]*/, '')].includes(schema.description)
+      const type = [...new Set(typesOf(schema))].sort().join(' or ')
+      if (isBare && type !== '') uses.set(`${at}.${name} ${type}`, { word: name, type, isRequest })
+    }
+    for (const [key, value] of Object.entries(node)) if (key !== 'example') visit(value, isRequest, `${at}/${key}`)
+  }
+  const all = Object.values<Json>(paths).flatMap((item) => Object.values<Json>(item))
+  for (const { requestBody } of all) visit(requestBody, true, 'body')
+  for (const { responses } of all) visit(responses, false, 'answer')
+  visit(schemas, false, 'schemas')
+  return [...uses.values()]
+}
+const severalTypes = (uses: readonly Use[]): string[] =>
+  Object.entries(Object.groupBy(uses, ({ word }) => word))
+    .filter(([, same = []]) => new Set(same.map(({ type }) => type)).size > 1)
+    .map(([word]) => word)
+
+test('a bare name of the glossary describes values of one JSON type, and requests only where it is meant for them', () => {
+  const uses = usesOfBareNames(document)
+  expect(severalTypes(uses)).toEqual([])
+  const asked = new Set(uses.filter(({ isRequest }) => isRequest).map(({ word }) => word))
+  expect([...asked].sort()).toEqual([...wordsOfRequests].sort())
+  const planted = { type: 'object', properties: { currency: { type: 'boolean', description: words.currency } } }
+  const { schemas } = document.components
+  const whole = { ...document, components: { ...document.components, schemas: { ...schemas, Planted: planted } } }
+  expect(severalTypes(usesOfBareNames(whole))).toEqual(['currency'])
+})
+
 test('the glossary has no word that describes nothing', () => {
-  const names = new Set(
-    described({ paths: document.paths, schemas: document.components.schemas }, '').map(([at]) => at.split(/[.?]/).at(-1)),
+  const texts = new Set(
+    described({ paths: document.paths, schemas: document.components.schemas }, '').map(
+      ([at, { description }]) => `${at.split(/[.?]/).at(-1)}: ${description}`,
+    ),
   )
-  expect(Object.keys(words).filter((word) => !names.has(word.split('.').at(-1)))).toEqual([])
+  const isUsed = ([word, text]: [string, string]) =>
+    [text, text.replace(/; null [^.]*/, '')].some((one) => texts.has(`${word.split('.').at(-1)}: ${one}`))
+  expect(Object.entries(words).filter((row) => !isUsed(row))).toEqual([])
 })
 
 test('a form has texts and lists of texts alone: generators of clients can encode nothing else', () => {
