@@ -9,6 +9,7 @@ import { chooseSeed } from './test/harness/seed.ts'
 const first = [
   'notifications/stream-memory.test.ts',
   'dashboard/dashboard.',
+  'dashboard/pages.',
   'operations/',
   'start/',
   'faults/',

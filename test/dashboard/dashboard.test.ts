@@ -1,16 +1,11 @@
 import { describe } from 'vitest'
 import { chromiumPath } from './browser.ts'
-import { accountFlows } from './flows/account.ts'
 import { anotherDayFlows } from './flows/another-day.ts'
 import { approvalLinkFlows } from './flows/approval-link.ts'
 import { approvalFlows } from './flows/approvals.ts'
 import { batchFlows } from './flows/batches.ts'
-import { beneficiaryFlows } from './flows/beneficiaries.ts'
 import { consentFlows } from './flows/consent.ts'
-import { developerFlows } from './flows/developers.ts'
-import { languageFlows } from './flows/language.ts'
 import { mandateFlows } from './flows/mandates.ts'
-import { overviewFlows } from './flows/overview.ts'
 import { passkeyFlows } from './flows/passkeys.ts'
 import { paymentFlows } from './flows/payments.ts'
 import { policyFlows } from './flows/policies.ts'
@@ -19,35 +14,26 @@ import { receiptFlows } from './flows/receipts.ts'
 import { reconciliationFlows } from './flows/reconciliation.ts'
 import { signInFlows } from './flows/sign-in.ts'
 import { statementOutcomeFlows } from './flows/statement-outcome.ts'
-import { statementFlows } from './flows/statements.ts'
 import { theftFlows } from './flows/theft.ts'
 import { topUpFlows } from './flows/top-up.ts'
-import { workspaceFlows } from './flows/workspace.ts'
 import { createWorld } from './world.ts'
 
 describe.skipIf(!chromiumPath)('the dashboard in a real browser', () => {
   const world = createWorld()
   describe('sign-in by a provider', () => providerFlows(world))
   describe('sign-in', () => signInFlows(world))
-  describe('account', () => accountFlows(world))
   describe('theft', () => theftFlows(world))
-  describe('overview', () => overviewFlows(world))
   describe('payments', () => paymentFlows(world))
   describe('payment batches', () => batchFlows(world))
   describe('approvals', () => approvalFlows(world))
   describe('approvals by link', () => approvalLinkFlows(world))
   describe('passkeys', () => passkeyFlows(world))
-  describe('another language', () => languageFlows(world))
-  describe('beneficiaries', () => beneficiaryFlows(world))
   describe('policies', () => policyFlows(world))
   describe('mandates', () => mandateFlows(world))
   describe('top-up', () => topUpFlows(world))
-  describe('developers', () => developerFlows(world))
   describe('consent', () => consentFlows(world))
   describe('reconciliation', () => reconciliationFlows(createWorld({ beside: world })))
   describe('receipts', () => receiptFlows(world))
-  describe('statements', () => statementFlows(world))
-  describe('workspace', () => workspaceFlows(world))
   describe('while hours and days pass', () => {
     const other = createWorld({ beside: world })
     describe('outcomes by a statement', () => statementOutcomeFlows(other))

@@ -498,7 +498,7 @@ export const mutants: readonly Mutant[] = [
     file: 'src/config.ts',
     find: "url !== undefined && wellKnown.has(decodedPart(new URL(url).password) ?? '')",
     replace: "url !== undefined && wellKnown.has('')",
-    suite: 'test/start/refusals.test.ts',
+    suite: 'test/start/refusals.merge.test.ts',
   },
   {
     bug: 'the private listener answers every host',
@@ -540,14 +540,14 @@ export const mutants: readonly Mutant[] = [
     file: 'src/db/loss-detection.ts',
     find: 'let sendersKnown = recoveryPoint.serverPosition() !== undefined',
     replace: 'let sendersKnown = true',
-    suite: 'test/start/send-log.test.ts',
+    suite: 'test/start/send-log.merge.test.ts',
   },
   {
     bug: 'a process that does not live any more speaks for the payments under way',
     file: 'src/db/send-log-registry.ts',
     find: 'if (found.newest > firstSeen.newest) return []',
     replace: 'return []',
-    suite: 'test/start/send-log.test.ts',
+    suite: 'test/start/send-log.merge.test.ts',
   },
   {
     bug: 'a loss that another process began to declare is left half declared',

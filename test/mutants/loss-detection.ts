@@ -154,7 +154,7 @@ export const lostWriteMutants: readonly Mutant[] = [
     file: 'src/db/recovery-point.ts',
     find: '      file?.forget(nowMs())\n',
     replace: '',
-    suite: 'test/start/send-log.test.ts',
+    suite: 'test/start/send-log.merge.test.ts',
   },
   {
     bug: 'a loss that another process declared is not noticed',

@@ -66,7 +66,7 @@ export const exercises = [
   {
     name: 'a lost or wrong key',
     does: 'Starts without a key that encrypted stored data, and with a different key under its name.',
-    file: 'test/start/refusals.test.ts',
+    file: 'test/start/refusals.merge.test.ts',
     tests: ['does not start without a key under which data are stored, or with another one under its name'],
     document: 'docs/runbooks/lost-encryption-key.md',
   },

@@ -350,6 +350,125 @@ export const batchFlows = (world: World): void => {
     await close()
   })
 
+  test('a batch that is sent in six ways, twice in each, is paid once', async () => {
+    const payer = await signIn(world.service.api)
+    await fund(world.service, payer, 2_000_000n)
+    const { key } = await createKey(payer, { spending_controls: { new_payees: 'allow' } })
+    const agent = await connectAgent(world.service.api.url, { bearer: key })
+    const { page, complaints, close } = await visitAs(world, payer)
+    await page.goto('/payments/batches')
+    const rows = [
+      ['Achieng Otieno', '0722000721', '450'],
+      ['Baraka Mwangi', '0722000722', '380'],
+    ]
+    const csv = `name,phone,amount\n${rows.map((cells) => `${cells.join(',')}\n`).join('')}`
+    const items = rows.map(([display_name, destination, amount]) => ({ display_name, destination, amount_minor: `${amount}00` }))
+    const path = '/v1/payment-batches'
+    const textual = { raw: csv, headers: { 'content-type': 'text/csv' } }
+    const folder = await mkdtemp(join(tmpdir(), 'list-'))
+    const file = join(folder, 'march.csv')
+    await writeFile(file, csv)
+    const said = async (answer: Promise<Json>) => {
+      const { status, body } = await answer
+      return status === 201 ? 'paid' : body.details.reason
+    }
+    const ways: Record<string, (time: number) => Promise<string>> = {
+      'CSV with a key': (time) => said(payer.api.post(path, undefined, { ...textual, key: `march ${time}` })),
+      'CSV without a key': () => said(payer.api.post(path, undefined, textual)),
+      'JSON by an API key': () => said(payer.api.as({ bearer: key, cookie: undefined }).post(path, { items })),
+      'the command line': async () => {
+        const lines: string[] = []
+        const say = (line: string) => lines.push(line)
+        const env = { PAYMENTS_API_KEY: key, PAYMENTS_URL: world.service.api.url }
+        const run = { args: [file], env, out: say, say, progress: say, signal: new AbortController().signal }
+        await batch(run).catch((error: Error) => say(error.message))
+        return /looks like an earlier payment/.test(lines.join()) ? 'possible_duplicate' : lines.join()
+      },
+      'an agent': async (time) => {
+        const { data } = (await payer.api.get('/v1/beneficiaries')).body
+        const idOf = (name: string) => data.find((payee: Json) => payee.display_name === name)?.id
+        const outcome = await agent.call('create_payment_batch', {
+          idempotency_key: `march by agent ${time}`,
+          items: items.map(({ display_name = '', amount_minor }) => ({ beneficiary_id: idOf(display_name), amount_minor })),
+        })
+        // A full repeat of another batch is named: no second one was created.
+        const said = outcome.faults?.[0]?.message ?? outcome.message
+        return outcome.status === 'refused' && /looks like|No second batch was created/.test(said)
+          ? 'possible_duplicate'
+          : outcome.status
+      },
+      'the page': async () => {
+        await choose(page, 'march.csv', Buffer.from(csv))
+        await check(page)
+        await page.getByText('2 rows would be paid twice').waitFor()
+        const pay = page.getByRole('button', { name: 'Pay this batch' })
+        return (await pay.getAttribute('aria-disabled')) === 'true' ? 'possible_duplicate' : 'paid'
+      },
+    }
+    const answers: string[] = []
+    for (const time of [1, 2]) for (const send of Object.values(ways)) answers.push(await send(time))
+    expect(answers).toEqual(['paid', ...Array.from({ length: 11 }, () => 'possible_duplicate')])
+    await expect.poll(async () => (await payer.api.get('/v1/payments')).body.data).toHaveLength(2)
+    await expect.poll(async () => (await payer.api.get('/v1/accounts/me')).body.balance.held_minor).toBe('83000')
+    expect(await said(payer.api.post(path, undefined, { ...textual, key: 'march 1' }))).toBe('paid')
+    await expect.poll(async () => (await payer.api.get('/v1/payments')).body.data).toHaveLength(2)
+    expect(complaints).toEqual([])
+    await agent.close()
+    await rm(folder, { recursive: true })
+    await close()
+  })
+
+  test('whoever approves a batch sees which rows call a payee otherwise, and that one number has two names', async () => {
+    const payer = await signIn(world.service.api)
+    await fund(world.service, payer, 2_000_000n)
+    await payer.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '100' })
+    await payer.api.post('/v1/beneficiaries', {
+      type: 'individual',
+      display_name: 'Achieng Otieno',
+      payment_rail: 'MPESA_B2C',
+      destination: '0722000711',
+    })
+    const list = 'name,phone,amount\nNobody,0722000711,10\nBaraka,0722000712,20\nChebet,0722000712,30\nDaudi,0722000713,40\n'
+    const { body } = await payer.api.post('/v1/payment-batches', undefined, {
+      raw: list,
+      headers: { 'content-type': 'text/csv' },
+    })
+    const { page, complaints, close } = await visitAs(world, payer)
+    await page.goto(`/approvals/${body.approval_id}`)
+    await page.getByText('You approve exactly these lines').waitFor()
+    const line = (text: string) => page.getByRole('row').filter({ hasText: text }).textContent()
+    await expect.poll(() => line('row 2')).toContain('"Nobody" in the batch')
+    await expect.poll(() => line('row 3')).toContain('Number under two names: also "Chebet"')
+    await expect.poll(() => line('row 4')).toContain('"Chebet" in the batch')
+    await expect.poll(() => line('row 4')).toContain('Number under two names: also "Baraka"')
+    await expect.poll(() => line('row 5')).not.toMatch(/in the batch|also/)
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('a deposit says where to pay in, also as a code, and arrives', async () => {
+    await registerAtEmulator(world.service.deps)
+    const payer = await signIn(world.service.api)
+    const { page, complaints, close } = await visitAs(world, payer)
+    await page.goto('/top-up')
+    await page.getByRole('button', { name: 'Pay by paybill' }).click()
+    await page.getByRole('img', { name: 'The same as a QR code' }).waitFor()
+    const id = new URL(page.url()).pathname.split('/').at(-1)
+    const { instructions } = (await payer.api.get(`/v1/topups/${id}`)).body
+    await fetch(`${world.service.sandboxUrl}/control/deposits`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ reference: instructions.account_number, amount_minor: '12500000' }),
+    })
+    await world.service.settle()
+    await page.getByText(/125,000.00 arrived/).waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+}
+
+/** Long lists and files, which take a browser a while. */
+export const payrollFlows = (world: World): void => {
   test('files as people send them give on the page what they give elsewhere, or a question that a person can answer', async () => {
     const payer = await signIn(world.service.api)
     await fund(world.service, payer, 10_000_000n)
@@ -469,122 +588,6 @@ export const batchFlows = (world: World): void => {
     await expect.poll(() => page.getByText(/^Choose what “/).count()).toBe(0)
     expect((await check(page)).items).toMatchObject([{ row: 2, amount_minor: '9900' }])
     expect(complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([])
-    await close()
-  })
-
-  test('a batch that is sent in six ways, twice in each, is paid once', async () => {
-    const payer = await signIn(world.service.api)
-    await fund(world.service, payer, 2_000_000n)
-    const { key } = await createKey(payer, { spending_controls: { new_payees: 'allow' } })
-    const agent = await connectAgent(world.service.api.url, { bearer: key })
-    const { page, complaints, close } = await visitAs(world, payer)
-    await page.goto('/payments/batches')
-    const rows = [
-      ['Achieng Otieno', '0722000721', '450'],
-      ['Baraka Mwangi', '0722000722', '380'],
-    ]
-    const csv = `name,phone,amount\n${rows.map((cells) => `${cells.join(',')}\n`).join('')}`
-    const items = rows.map(([display_name, destination, amount]) => ({ display_name, destination, amount_minor: `${amount}00` }))
-    const path = '/v1/payment-batches'
-    const textual = { raw: csv, headers: { 'content-type': 'text/csv' } }
-    const folder = await mkdtemp(join(tmpdir(), 'list-'))
-    const file = join(folder, 'march.csv')
-    await writeFile(file, csv)
-    const said = async (answer: Promise<Json>) => {
-      const { status, body } = await answer
-      return status === 201 ? 'paid' : body.details.reason
-    }
-    const ways: Record<string, (time: number) => Promise<string>> = {
-      'CSV with a key': (time) => said(payer.api.post(path, undefined, { ...textual, key: `march ${time}` })),
-      'CSV without a key': () => said(payer.api.post(path, undefined, textual)),
-      'JSON by an API key': () => said(payer.api.as({ bearer: key, cookie: undefined }).post(path, { items })),
-      'the command line': async () => {
-        const lines: string[] = []
-        const say = (line: string) => lines.push(line)
-        const env = { PAYMENTS_API_KEY: key, PAYMENTS_URL: world.service.api.url }
-        const run = { args: [file], env, out: say, say, progress: say, signal: new AbortController().signal }
-        await batch(run).catch((error: Error) => say(error.message))
-        return /looks like an earlier payment/.test(lines.join()) ? 'possible_duplicate' : lines.join()
-      },
-      'an agent': async (time) => {
-        const { data } = (await payer.api.get('/v1/beneficiaries')).body
-        const idOf = (name: string) => data.find((payee: Json) => payee.display_name === name)?.id
-        const outcome = await agent.call('create_payment_batch', {
-          idempotency_key: `march by agent ${time}`,
-          items: items.map(({ display_name = '', amount_minor }) => ({ beneficiary_id: idOf(display_name), amount_minor })),
-        })
-        // A full repeat of another batch is named: no second one was created.
-        const said = outcome.faults?.[0]?.message ?? outcome.message
-        return outcome.status === 'refused' && /looks like|No second batch was created/.test(said)
-          ? 'possible_duplicate'
-          : outcome.status
-      },
-      'the page': async () => {
-        await choose(page, 'march.csv', Buffer.from(csv))
-        await check(page)
-        await page.getByText('2 rows would be paid twice').waitFor()
-        const pay = page.getByRole('button', { name: 'Pay this batch' })
-        return (await pay.getAttribute('aria-disabled')) === 'true' ? 'possible_duplicate' : 'paid'
-      },
-    }
-    const answers: string[] = []
-    for (const time of [1, 2]) for (const send of Object.values(ways)) answers.push(await send(time))
-    expect(answers).toEqual(['paid', ...Array.from({ length: 11 }, () => 'possible_duplicate')])
-    await expect.poll(async () => (await payer.api.get('/v1/payments')).body.data).toHaveLength(2)
-    await expect.poll(async () => (await payer.api.get('/v1/accounts/me')).body.balance.held_minor).toBe('83000')
-    expect(await said(payer.api.post(path, undefined, { ...textual, key: 'march 1' }))).toBe('paid')
-    await expect.poll(async () => (await payer.api.get('/v1/payments')).body.data).toHaveLength(2)
-    expect(complaints).toEqual([])
-    await agent.close()
-    await rm(folder, { recursive: true })
-    await close()
-  })
-
-  test('whoever approves a batch sees which rows call a payee otherwise, and that one number has two names', async () => {
-    const payer = await signIn(world.service.api)
-    await fund(world.service, payer, 2_000_000n)
-    await payer.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '100' })
-    await payer.api.post('/v1/beneficiaries', {
-      type: 'individual',
-      display_name: 'Achieng Otieno',
-      payment_rail: 'MPESA_B2C',
-      destination: '0722000711',
-    })
-    const list = 'name,phone,amount\nNobody,0722000711,10\nBaraka,0722000712,20\nChebet,0722000712,30\nDaudi,0722000713,40\n'
-    const { body } = await payer.api.post('/v1/payment-batches', undefined, {
-      raw: list,
-      headers: { 'content-type': 'text/csv' },
-    })
-    const { page, complaints, close } = await visitAs(world, payer)
-    await page.goto(`/approvals/${body.approval_id}`)
-    await page.getByText('You approve exactly these lines').waitFor()
-    const line = (text: string) => page.getByRole('row').filter({ hasText: text }).textContent()
-    await expect.poll(() => line('row 2')).toContain('"Nobody" in the batch')
-    await expect.poll(() => line('row 3')).toContain('Number under two names: also "Chebet"')
-    await expect.poll(() => line('row 4')).toContain('"Chebet" in the batch')
-    await expect.poll(() => line('row 4')).toContain('Number under two names: also "Baraka"')
-    await expect.poll(() => line('row 5')).not.toMatch(/in the batch|also/)
-    expect(complaints).toEqual([])
-    await close()
-  })
-
-  test('a deposit says where to pay in, also as a code, and arrives', async () => {
-    await registerAtEmulator(world.service.deps)
-    const payer = await signIn(world.service.api)
-    const { page, complaints, close } = await visitAs(world, payer)
-    await page.goto('/top-up')
-    await page.getByRole('button', { name: 'Pay by paybill' }).click()
-    await page.getByRole('img', { name: 'The same as a QR code' }).waitFor()
-    const id = new URL(page.url()).pathname.split('/').at(-1)
-    const { instructions } = (await payer.api.get(`/v1/topups/${id}`)).body
-    await fetch(`${world.service.sandboxUrl}/control/deposits`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ reference: instructions.account_number, amount_minor: '12500000' }),
-    })
-    await world.service.settle()
-    await page.getByText(/125,000.00 arrived/).waitFor()
-    expect(complaints).toEqual([])
     await close()
   })
 }
