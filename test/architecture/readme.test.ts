@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { variableNames } from '../../src/config.ts'
 import { readCommand } from '../../src/operate/admin/commands.ts'
+import { checks } from '../../src/operate/verify/verify.ts'
 import { parseSource, readProgram, type Source } from './source.ts'
 import { walk } from './syntax.ts'
 
@@ -159,6 +160,21 @@ it('retired words stand in no comment and no name of the code', () => {
   const planted = wordsOf(parseSource('src/planted.ts', '/** A portion. */\nconst asker = 1'))
   expect(planted.filter((words) => pattern.test(words))).toHaveLength(2)
   expect(found).toEqual([])
+})
+
+/** The numbers in the first column of the invariants, without the ones that the page says `verify` cannot check. */
+const numbersToVerify = (page: string): string[] => {
+  const [table = ''] = page.split('## The invariants')[1]?.split('`npm run admin -- verify`') ?? []
+  const [, exceptions = ''] = /against these invariants, except ([^:]*):/.exec(page) ?? []
+  const numbers = [...table.matchAll(/^\| (I[\d, I]*) \|/gm)].flatMap(([, cell = '']) => cell.split(', '))
+  return numbers.filter((number) => !exceptions.match(/I\d+/g)?.includes(number))
+}
+
+it('docs/reliability.md lists the invariants that verify checks, and names those that it cannot check', () => {
+  const page = read('docs/reliability.md')
+  const checked = new Set(checks.map(({ invariant }) => invariant))
+  expect(new Set(numbersToVerify(page))).toEqual(checked)
+  expect(numbersToVerify(page.replace('except I4,', 'except'))).toContain('I4')
 })
 
 it('every decision has its date, its context, what else was considered, and its consequences', () => {
