@@ -64,13 +64,13 @@ const bounds = {
   },
   /** All workspaces share the eight-digit numbers, and a number is never used again. Seven days: how long a top-up waits. */
   depositCodes: {
-    max: 1_000,
+    max: 10_000,
     count: statement('bounds.deposit_codes')`
   select count(*)::int as count from (select from topups t where t.workspace_id = $1
        and t.id >= first_id_at($3::timestamptz - interval '7 days') and t.deposit_code is not null limit $2) counted`,
     timed: true,
     sentence:
-      'A workspace gets at most 1,000 numbers for deposits in 7 days: use an earlier one again, because each stays valid.',
+      'A workspace gets at most 10,000 numbers for deposits in 7 days: use an earlier one again, because each stays valid.',
   },
   beneficiaries: {
     max: 50_000,

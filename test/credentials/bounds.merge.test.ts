@@ -78,7 +78,7 @@ test('an account has at most 100 sessions: a further sign-in ends the one that w
   ])
 })
 
-test('a workspace gets at most 1,000 numbers for deposits in seven days, however they are asked for', async () => {
+test('a workspace gets at most 10,000 numbers for deposits in seven days, however they are asked for', async () => {
   const person = await signIn(service.api)
   const ask = (index = 0) => either(person.api, index).post('/v1/topups/initiate', { method: 'MPESA_PAYBILL' })
   const first = await ask()
@@ -88,8 +88,8 @@ test('a workspace gets at most 1,000 numbers for deposits in seven days, however
      from topups t, unnest($2::uuid[], $3::text[]) as x(id, code) where t.id = $1`,
     [
       parseId('topup', first.body.id),
-      Array.from({ length: 990 }, () => newId()),
-      Array.from({ length: 990 }, (_, index) => `code ${index}`),
+      Array.from({ length: 9_990 }, () => newId()),
+      Array.from({ length: 9_990 }, (_, index) => `code ${index}`),
     ],
   )
   expect(outcomes(await atOnce(12, ask))).toEqual({ 201: 9, limit_reached: 3 })
