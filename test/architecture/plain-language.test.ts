@@ -65,6 +65,13 @@ test('the sentences of documents name their subject first', () => {
   expect(files.flatMap(([path, text]) => complaints(path, proseIn(text)))).toEqual([])
 })
 
+test('the sentences of example settings name their subject first', () => {
+  const files = read('{.env.example,deploy/systemd/settings.env}')
+  expect(files).toHaveLength(2)
+  const prose = (text: string) => proseIn(text.replaceAll(/^\w+=.*$/gm, '').replaceAll(/^# ?/gm, ''))
+  expect(files.flatMap(([path, text]) => complaints(path, prose(text)))).toEqual([])
+})
+
 test.each([
   ['a comment', () => commentsIn('planted.ts', '/** What it was given. */\nexport const one = 1')],
   ['a later sentence', () => commentsIn('planted.ts', '// It is read once. Of those, one is kept.\nexport const one = 1')],
