@@ -113,6 +113,8 @@ export const openKeys = <Answer, Caller>(
   }
 }
 
+export type OpenKeys<Answer, Caller> = ReturnType<typeof openKeys<Answer, Caller>>
+
 const removal = prepareRemoval('idempotency.prune', idempotencyKeys.scope, idempotencyKeys.createdAt)
 
 export const idempotencyRetentionDays = 1

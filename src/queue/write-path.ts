@@ -3,7 +3,7 @@ import { type AccountLocks, lockAccounts, lockGroup } from '../db/account-lock.t
 import { type Database, inTx, type Tx } from '../db/client.ts'
 import { CommitThenThrow, catchRefusal, Refusal } from '../lib/errors.ts'
 import { contended, type Outcome } from './account-queue.ts'
-import { type Keys, type KeyUse, openKeys, type SingleAnswer } from './idempotency-keys.ts'
+import { type Keys, type KeyUse, type OpenKeys, openKeys, type SingleAnswer } from './idempotency-keys.ts'
 
 /**
  * The only way for a caller to change anything: begin → lock → key → caller → decide → write → event, audit, response → commit.
@@ -42,48 +42,57 @@ const refusalOf = (error: unknown): Refusal => {
   throw error
 }
 
+/** Answers one request under the locks. A refusal that `work` returns affects only this request. */
+const answer = async <Caller, Answer>(
+  tx: Tx,
+  keys: OpenKeys<Answer, Caller>,
+  { once, admit }: Pick<WriteRequest<Caller>, 'once' | 'admit'>,
+  caller: Caller,
+  work: () => Answer | Refusal | Promise<Answer | Refusal>,
+): Promise<Answered<Answer> | Refusal> => {
+  const firstAnswer = keys.find(once, caller, tx.at)
+  if (firstAnswer !== undefined) return firstAnswer instanceof Refusal ? firstAnswer : { answer: firstAnswer, replayed: true }
+  const refused = catchRefusal(() => admit?.(caller, tx.at))
+  if (refused instanceof Refusal) return refused
+  const answered = await work()
+  if (answered instanceof Refusal) return answered
+  keys.use(once, answered)
+  return { answer: answered, replayed: false }
+}
+
 export const writeAll = async <Request extends WriteRequest<Caller>, Caller, State, Answer>(
   tx: Tx,
   requests: readonly Request[],
   wait: boolean,
-  act: GroupWrite<Request, Caller, State, Answer>,
+  group: GroupWrite<Request, Caller, State, Answer>,
 ): Promise<Outcome<Answered<Answer>>[]> => {
   const locks = {
     exclusive: requests.flatMap((request) => request.locks.exclusive),
     shared: requests.flatMap((request) => request.locks.shared ?? []),
   }
-  const onces = requests.flatMap(({ once }) => once ?? [])
-  const [lockedElsewhere, before, callers, state] = await Promise.all([
+  const uses = requests.flatMap(({ once }) => once ?? [])
+  const [lockedElsewhere, usedKeys, callers, state] = await Promise.all([
     lockGroup(tx, locks, wait),
-    act.keys.read(tx, onces),
-    Promise.all(requests.map((request) => request.reauthenticate(tx).catch(refusalOf))),
-    act.read(tx),
+    group.keys.read(tx, uses),
+    Promise.all(requests.map(async (request) => ({ request, caller: await request.reauthenticate(tx).catch(refusalOf) }))),
+    group.read(tx),
   ])
-  const keys = openKeys(act.keys, before, tx.recoveryPoint)
-
-  const outcomeOf = async (request: Request, index: number): Promise<Outcome<Answered<Answer>>> => {
-    const { exclusive, shared = [] } = request.locks
-    if ([...exclusive, ...shared].some((account) => lockedElsewhere.has(account))) return contended
-    const caller = callers[index] as Caller | Refusal
-    if (caller instanceof Refusal) return caller
-    const first = keys.find(request.once, caller, tx.at)
-    if (first !== undefined) return first instanceof Refusal ? first : { answer: first, replayed: true }
-    const refused = catchRefusal(() => request.admit?.(caller, tx.at))
-    if (refused instanceof Refusal) return refused
-    try {
-      const answer = await act.decide(tx, state, request, caller, index)
-      if (answer instanceof Refusal) return answer
-      keys.use(request.once, answer)
-      return { answer, replayed: false }
-    } catch (error) {
-      if (error instanceof CommitThenThrow) return error.error
-      throw error
-    }
-  }
+  const keys = openKeys(group.keys, usedKeys, tx.recoveryPoint)
 
   const outcomes: Outcome<Answered<Answer>>[] = []
-  for (const [index, request] of requests.entries()) outcomes.push(await outcomeOf(request, index))
-  await act.write(tx, state)
+  for (const [index, { request, caller }] of callers.entries()) {
+    const { exclusive, shared = [] } = request.locks
+    if ([...exclusive, ...shared].some((account) => lockedElsewhere.has(account))) outcomes.push(contended)
+    else if (caller instanceof Refusal) outcomes.push(caller)
+    else
+      try {
+        outcomes.push(await answer(tx, keys, request, caller, () => group.decide(tx, state, request, caller, index)))
+      } catch (error) {
+        if (!(error instanceof CommitThenThrow)) throw error
+        outcomes.push(error.error)
+      }
+  }
+  await group.write(tx, state)
   tx.defer(keys.keep(tx))
   return outcomes
 }
@@ -96,17 +105,17 @@ export type SingleWrite<Caller = Principal | null, Answer = SingleAnswer> = Writ
 export const writeOnce = <Caller, Answer>(
   db: Database,
   keys: Keys<Answer, Caller>,
-  { locks, once, reauthenticate, admit, work }: SingleWrite<Caller, Answer>,
+  write: SingleWrite<Caller, Answer>,
 ): Promise<Answered<Answer>> =>
   inTx(db, async (tx) => {
-    const [, before, caller] = await Promise.all([lockAccounts(tx, locks), keys.read(tx, once ? [once] : []), reauthenticate(tx)])
-    const known = openKeys(keys, before, tx.recoveryPoint)
-    const first = known.find(once, caller, tx.at)
-    if (first instanceof Refusal) throw first
-    if (first !== undefined) return { answer: first, replayed: true }
-    admit?.(caller, tx.at)
-    const answer = await work(tx)
-    known.use(once, answer)
-    tx.defer(known.keep(tx))
-    return { answer, replayed: false }
+    const [, usedKeys, caller] = await Promise.all([
+      lockAccounts(tx, write.locks),
+      keys.read(tx, write.once ? [write.once] : []),
+      write.reauthenticate(tx),
+    ])
+    const opened = openKeys(keys, usedKeys, tx.recoveryPoint)
+    const outcome = await answer<Caller, Answer>(tx, opened, write, caller, () => write.work(tx))
+    if (outcome instanceof Refusal) throw outcome
+    tx.defer(opened.keep(tx))
+    return outcome
   })
