@@ -1,7 +1,7 @@
 import { sqlState } from '../db/errors.ts'
 import { createPartitions, type Partitioning } from '../db/partitions.ts'
 import { pruneSendLogs } from '../db/send-log-registry.ts'
-import { warnOfServer } from '../db/server-warnings.ts'
+import { warnOfUnsafeSettings } from '../db/server-warnings.ts'
 import type { Feed } from '../events/feed.ts'
 import { eventPartitioning, pruneEvents } from '../events/prune.ts'
 import { sealAuditLog } from '../events/seal.ts'
@@ -125,7 +125,7 @@ export const startWork = async (deps: WorkDeps, more: readonly Sweep[]): Promise
     deps.logger.warn({}, 'new partitions could not be created; the job retries within the hour')
   })
   await warnOfUntestedRepeats(deps)
-  if (deps.config.NODE_ENV === 'production') await warnOfServer(deps.db, deps.logger)
+  if (deps.config.NODE_ENV === 'production') await warnOfUnsafeSettings(deps.db, deps.logger)
   deps.lossDetection.declareWith((cause) => declareLoss(deps, cause))
   deps.lossDetection.start()
   const work = createWork(deps)

@@ -1,8 +1,9 @@
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
+import { inTx } from '../../src/db/client.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { probeServer } from '../../src/db/pooler.ts'
-import { warnOfServer } from '../../src/db/server-warnings.ts'
+import { warnOfUnsafeSettings } from '../../src/db/server-warnings.ts'
 import { settingsOf } from '../../src/db/settings.ts'
 import { connected } from '../harness/connected.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
@@ -70,7 +71,7 @@ const payAll = async (database: TestDatabase, through?: NonNullable<Parameters<t
     const { body } = await person.api.get('/v1/payments?limit=100')
     const byPayee = await person.api.get(`/v1/payments?limit=100&beneficiary_id=${payees[0]}`)
     const warnings: string[] = []
-    await warnOfServer(service.deps.db, pino({}, { write: (line) => void warnings.push(JSON.parse(line).setting) }))
+    await warnOfUnsafeSettings(service.deps.db, pino({}, { write: (line) => void warnings.push(JSON.parse(line).setting) }))
     return {
       answers: paid.map(({ status }) => status),
       statuses: (body.data as { status: string }[]).map(({ status }) => status),
@@ -90,6 +91,24 @@ describe('a database whose defaults are others', () => {
     expect(result).toMatchObject(whole)
     expect(result.warnings).toContain('synchronous_commit = off')
     await database.drop()
+  })
+
+  test('a synchronous_commit by which a failover may lose an acknowledged payment is warned of', async () => {
+    const service = await startService()
+    const warned = async (value: string) => {
+      const settings: string[] = []
+      const logger = pino({}, { write: (line) => void settings.push(JSON.parse(line).setting) })
+      await inTx(service.deps.db, async (tx) => {
+        await tx.query(`set local synchronous_commit = ${value}`)
+        await warnOfUnsafeSettings(tx, logger)
+      })
+      return settings.includes(`synchronous_commit = ${value}`)
+    }
+    const values = ['off', 'local', 'remote_write', 'on', 'remote_apply']
+    const warnings: boolean[] = []
+    for (const value of values) warnings.push(await warned(value))
+    expect(warnings).toEqual([true, true, true, false, false])
+    await service.close()
   })
 
   test('nor through PgBouncer, whose connections get the same list; without it, a start names what is missing', async ({

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterEach, expect, test } from 'vitest'
 import { migrate } from '../../src/db/migrate.ts'
-import { warnOfServer } from '../../src/db/server-warnings.ts'
+import { warnOfUnsafeSettings } from '../../src/db/server-warnings.ts'
 import { resumeAfterLoss } from '../../src/modules/exceptions/losses-service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
@@ -65,7 +65,7 @@ const until = async (holds: () => Promise<boolean> | boolean, withinMs = 60_000)
 /** Warnings about the servers at a start in production. */
 const standbyWarnings = async (): Promise<string[]> => {
   const warnings: string[] = []
-  await warnOfServer(service.deps.db, pino({ level: 'warn' }, { write: (line) => void warnings.push(line) }))
+  await warnOfUnsafeSettings(service.deps.db, pino({ level: 'warn' }, { write: (line) => void warnings.push(line) }))
   return warnings.filter((line) => line.includes('synchronous'))
 }
 const answers = async () => (await service.api.get('/readyz')).status === 200
