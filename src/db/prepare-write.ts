@@ -161,15 +161,21 @@ export const updateRows = async <T extends PgTable & { id: PgColumn }, const Col
 }
 
 /** Does not await the result. Each set of columns is a separate statement: if callers can combine columns freely, write all. */
-export const updateRow = <T extends PgTable & { id: PgColumn }, R extends { readonly id: string }>(
+export const updateRow = <
+  T extends PgTable & { id: PgColumn },
+  R extends { readonly id: string },
+  C extends Partial<InferInsertModel<T>>,
+>(
   tx: Tx,
   table: T,
   row: R,
-  changes: Partial<InferInsertModel<T>>,
+  changes: C & { [Key in Exclude<keyof C, keyof InferInsertModel<T>>]: never },
 ): R => {
-  if ('id' in changes) throw new Error('a change has the changed columns alone, not a whole row')
-  const columns = columnsIn(table, (key) => (changes as Row)[key] !== undefined).map(([key]) => key) as Name<T>[]
-  const written = Object.fromEntries(columns.map((key) => [key, changes[key]]))
-  tx.defer(updateRows(tx, table, columns, [{ ...written, id: row.id } as RowChange<T, Name<T>>]))
+  const changed: Row = changes
+  const columns = columnsIn(table, (key) => changed[key] !== undefined).map(([key]) => key) as Name<T>[]
+  if ('id' in changed || columns.length < Object.values(changed).filter((value) => value !== undefined).length)
+    throw new Error(`a change of ${getTableName(table)} has only changed columns: ${Object.keys(changed).join(', ')}`)
+  const written = Object.fromEntries(columns.map((key) => [key, changed[key]]))
+  tx.defer(updateRows(tx, table, columns, [{ ...(written as RowChange<T, Name<T>>), id: row.id }]))
   return { ...row, ...written }
 }

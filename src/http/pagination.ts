@@ -21,13 +21,17 @@ export const pageOf = <Item extends z.ZodType>(item: Item) =>
 
 export type CamelName<Name> = Name extends `${infer Head}_${infer Rest}` ? `${Head}${Capitalize<CamelName<Rest>>}` : Name
 export const camelName = (name: string): string => name.replace(/_./g, (letter) => letter.slice(1).toUpperCase())
-type Filters<Query> = { [Name in Exclude<keyof Query, keyof PageQuery> as CamelName<Name>]: Query[Name] }
+type CamelFields<Input> = { [Name in keyof Input as CamelName<Name>]: Exclude<Input[Name], undefined> }
+
+/** The fields that a request has, by the names of our columns. */
+export const camelFields = <Input extends object>(input: Input): CamelFields<Input> =>
+  Object.fromEntries(
+    Object.entries(input).flatMap(([name, value]) => (value === undefined ? [] : [[camelName(name), value]])),
+  ) as CamelFields<Input>
 
 /** Filters have the same names as the query's parameters, so that only a filter's schema and its condition name the filter. */
-export const filtersOf = <Query extends object>(query: Query): Filters<Query> =>
-  Object.fromEntries(
-    Object.entries(query).flatMap(([name, value]) => (name in PageQuery.shape ? [] : [[camelName(name), value]])),
-  ) as Filters<Query>
+export const filtersOf = <Query extends object>({ limit: _, cursor: __, ...filters }: Query & Partial<PageQuery>) =>
+  camelFields(filters)
 
 /** Rows older than `before`, newest first. `take` is one more than the page size. */
 export type PageRequest = { before: Uuid | null; take: number }

@@ -6,6 +6,7 @@ import { PgTable } from 'drizzle-orm/pg-core'
 import { describe, expect, test } from 'vitest'
 import { type AtCommitWrite, first, inTx } from '../../src/db/client.ts'
 import { prepare } from '../../src/db/prepare.ts'
+import { updateRow } from '../../src/db/prepare-write.ts'
 import { namedStatements, statement } from '../../src/db/statement.ts'
 import { accounts } from '../../src/db/tables/accounts.ts'
 import { payments } from '../../src/db/tables/payments.ts'
@@ -168,6 +169,15 @@ describe('a declared query', () => {
     for (const name of ['payments.list', 'payments.list+statuses', 'payments.list+metadata', 'payments.by_id'])
       expect(names).toContain(name)
   })
+})
+
+test('a change of a field without a column does not compile, and throws instead of being dropped', async () => {
+  const change = { displayName: 'Amina', referenceUrl: 'https://example.com' }
+  const write = inTx(service.deps.db, async (tx) => {
+    // @ts-expect-error: `referenceUrl` is no column of accounts.
+    updateRow(tx, accounts, { id: newId() }, change)
+  })
+  await expect(write).rejects.toThrow('referenceUrl')
 })
 
 test('rows that come while a transaction writes its rows fail it instead of being lost', async () => {

@@ -11,7 +11,7 @@ import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
-import { filtersOf } from '../../http/pagination.ts'
+import { camelFields } from '../../http/pagination.ts'
 import { wakeAfterCommit } from '../../jobs/jobs.ts'
 import { referenceKey } from '../../lib/account-reference.ts'
 import { conflict, found, invalidFields, Refusal } from '../../lib/errors.ts'
@@ -223,7 +223,7 @@ export const updateBeneficiary = async (
   refuseUnderFrozenPaybill(before, change)
   // All fields of the request except the status, which belongs to the payee. Fields added to the schema are included.
   const { status: _, ...rest } = change
-  const named = filtersOf(rest) as Partial<BeneficiaryRecord>
+  const named = camelFields(rest)
   const fields = { ...before, ...named }
   const renamed = fields.displayName !== before.displayName || fields.legalName !== before.legalName
   const written = updateRow(tx, beneficiaries, before, {

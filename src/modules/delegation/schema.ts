@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { permissions } from '../../auth/permissions.ts'
 import { grantKinds } from '../../db/tables/grants.ts'
-import { filtersOf, PageQuery } from '../../http/pagination.ts'
+import { camelFields, PageQuery } from '../../http/pagination.ts'
 import { BodyIn, IdIn, IdOut, MinorIn, MinorOut, Name, RecordOut, TimeIn, TimeOut } from '../../http/wire.ts'
 import { duplicateAnswers, newPayeeAnswers } from '../../lib/policy-answers.ts'
 import { controlContradictions } from '../../policy/limits.ts'
@@ -38,14 +38,14 @@ const controlFields = z.strictObject({
 })
 
 export const SpendingControlsIn = controlFields.transform((input, context): Controls => {
-  const controls = changeControls(noControls, filtersOf(input))
+  const controls = changeControls(noControls, camelFields(input))
   for (const { path, message } of controlContradictions(controls)) context.addIssue({ code: 'custom', path: [path], message })
   return controls
 })
 
 /** An absent limit stays unchanged, null removes it. Contradictions are detected when the change is merged. */
 const SpendingControlsChange = controlFields
-  .transform((input): ControlsChange => filtersOf(input))
+  .transform((input): ControlsChange => camelFields(input))
   .describe('Omitted fields keep their value; null removes a limit.')
 
 export const SpendingControls = z
