@@ -55,6 +55,7 @@ export const approvals = pgTable(
     index('approvals_workspace_status').on(t.workspaceId, t.status, t.id),
     index('approvals_expiry').on(t.expiresAt).where(sql`${t.status} = 'pending'`),
     index('approvals_notice_due').on(t.noticeDueAt).where(sql`${t.noticeDueAt} is not null`),
+    index('approvals_notice_turns').on(t.accountId, t.noticeDueAt).where(sql`${t.noticeDueAt} is not null`),
     check('approvals_proof_check', oneOf(t.approvalProof, approvalProofs)),
     check('approvals_required_check', sql`${t.requiredApprovals} > 0`),
   ],
