@@ -39,6 +39,7 @@ const writeVersion = (version: string) => {
   writeFileSync(path('package-lock.json'), `${JSON.stringify(lock, null, 2)}\n`)
   edit('deploy/kubernetes/kustomization.yaml', (text) => text.replace(/newTag: \S+/, `newTag: ${version}`))
   edit('client/README.md', (text) => text.replace(/client-\d+\.\d+\.\d+\.tgz/g, `client-${version}.tgz`))
+  edit('README.md', (text) => text.replace(/This is version \d+\.\d+\.\d+/, `This is version ${version}`))
   edit('docs/guides/testing.md', (text) => text.replace(/ref: v\d+\.\d+\.\d+/g, `ref: v${version}`))
   for (const file of ['src/lib/version.ts', 'client/src/cli/version.ts'])
     edit(file, (text) => text.replace(/version = '[^']*'/, `version = '${version}'`))

@@ -116,7 +116,7 @@ const deadAlerts = (text: string): string[] =>
 const words = new Set(
   files.filter((path) => /^(src|deploy)\/.*\.(ts|yml|cfg|env)$/.test(path)).flatMap((path) => read(path).match(/\w+/g) ?? []),
 )
-const ofPostgres = /^(pg_|recovery_|restore_|backend_|catalog_xmin|hot_standby_feedback|autovacuum_)/
+const ofPostgres = /^(pg_|remote_write$|recovery_|restore_|backend_|catalog_xmin|hot_standby_feedback|autovacuum_)/
 const deadWords = (text: string): string[] =>
   [...text.replace(/```[\s\S]*?```/g, '').matchAll(/`([^`\n]+)`/g)]
     .flatMap(([, code = '']) => code.match(/\b[a-z]+(?:_[a-z0-9]+)+\b/g) ?? [])

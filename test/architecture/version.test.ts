@@ -17,6 +17,7 @@ test.each([
   ['deploy/kubernetes/kustomization.yaml', `newTag: ${version}`],
   ['client/README.md', `client-${version}.tgz`],
   ['docs/guides/testing.md', `ref: v${version}`],
+  ['README.md', `This is version ${version}.`],
 ])('%s names the version', (file, name) => {
   expect(read(file)).toContain(name)
 })
