@@ -22,7 +22,7 @@ const require = createRequire(import.meta.url)
 export type RecoverKey = (signature: Uint8Array, recovery: number, hash: Uint8Array) => Uint8Array
 
 /**
- * libsecp256k1 as native code, forty times as fast as JavaScript (docs/security.md). Loads the binding directly, because the
+ * libsecp256k1 as native code, much faster than JavaScript (docs/security.md). Loads the binding directly, because the
  * package would fall back to `elliptic`. Undefined if there is no binding: `portableRecovery` then takes its place.
  */
 export const nativeRecovery = (): RecoverKey | undefined => {

@@ -9,10 +9,10 @@ const boundsOf = (table: string, ownedBy?: string) => {
   where ${ownedBy ? `near.${ownedBy} = any(array[${owner}]::uuid[]) and ` : ''}near.id ${beyond}
   order by ${ownedBy ? `near.${ownedBy} ${order}, ` : ''}near.id ${order} limit 1)`
   return {
-    /** An id below those of all the owner's rows created at a time or later. */
+    /** An id smaller than that of any row of the owner created at `time` or later. */
     lowerBound: (owner: string, time: string): string =>
       `coalesce(${nearest(owner, `< ${time}`, `< first_id_at(${time} - ${idSlack})`, 'desc')}, '${firstId}')`,
-    /** An id above those of all the owner's rows created before a time. */
+    /** An id greater than that of any row of the owner created before `time`. */
     upperBound: (owner: string, time: string): string =>
       `coalesce(${nearest(owner, `>= ${time}`, `>= first_id_at(${time} + ${idSlack})`, 'asc')}, '${lastId}')`,
   }

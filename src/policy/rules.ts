@@ -23,7 +23,7 @@ type Row = {
   stops: Sentence
   /** `limit`: higher amounts are refused. `threshold`: amounts from it on need approvals. Absent for rules without an amount. */
   bound?: 'limit' | 'threshold'
-  /** Name of the bound, if a person can raise it. A signed mandate cannot change. */
+  /** The limit's name. Absent for a mandate's limits: a signed mandate cannot change. */
   raise?: string
 }
 

@@ -171,7 +171,7 @@ const executeDue = async (
   })
   const proceeds = decided.some(({ kind }) => kind !== 'fail')
   await startOrRequestApproval(tx, deps, decided, state.state)
-  // Before any item ends: only a batch that is processing ends with its last item.
+  // Must run before any item ends, because only a batch in `processing` ends with its last item.
   if (batchId && proceeds) await moveBatch(tx, timer, batchId, 'processing')
   const failures = decided.flatMap((each) =>
     each.kind === 'fail' ? [{ payment: each.payment, to: 'failed' as const, actor: timer, failure: each.failure }] : [],

@@ -27,7 +27,7 @@ import type { UpdateMember } from './schema.ts'
 
 type MemberChange = { role: Role; status: 'active' | 'suspended' | 'removed' }
 
-export const ownersOnly = () => new Refusal('forbidden', { message: 'Only owners give and remove the role owner.' })
+export const ownersOnly = () => new Refusal('forbidden', { message: 'Only an owner can give or remove the owner role.' })
 
 const includesRole = (role: Role, other: Role): boolean => {
   const held = effectivePermissions(role, null)
@@ -119,7 +119,8 @@ const refuseChange = async (
   if ((target.role === 'owner' || change.role === 'owner') && (member.role !== 'owner' || originGrantId)) throw ownersOnly()
   if (originGrantId && addsRights(target, change))
     throw new Refusal('forbidden', {
-      message: 'A key, or a session that began with a sign-in method of a key, can remove permissions, but not give them.',
+      message:
+        'A key cannot give permissions, nor can a session that began with a sign-in method that a key added. Both can remove them.',
     })
   if (change.role === 'owner' && change.status === 'active') return
   if (target.accountId === workspace.owningAccountId) throw new Refusal('last_owner')

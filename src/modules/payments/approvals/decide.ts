@@ -141,7 +141,7 @@ const startIfApproved = async (tx: Tx, record: LockedApproval, { actor, zone }: 
     return failure ? [{ payment, to: 'failed' as const, actor, failure }] : []
   })
   const started = await startPayments(tx, passing)
-  // Before any item ends: only a batch that is processing ends with its last item.
+  // Must run before any item ends, because only a batch in `processing` ends with its last item.
   if (approval.batchId) await moveBatch(tx, actor, approval.batchId, 'processing')
   return refreshed(tx, { ...record, ...approved }, [...started, ...(await endPayments(tx, ends))])
 }

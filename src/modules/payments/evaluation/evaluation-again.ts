@@ -56,7 +56,7 @@ const withoutOwn = <Rules extends { usage: Usage; totalCountedSince: Date | null
 /** `lineage`: the grants behind a payment, root first. `required`: the number of approvals requested. */
 export type RequestedApprovals = { lineage: readonly Uuid[]; required: number }
 
-/** Adds a negative row that cancels out the payment itself, if the day's rows include it with its requested approvals. */
+/** If the day's rows already count this payment under its requested approvals, adds a negative row, so that it counts once. */
 const withoutOwnUnapproved = (
   payment: PaymentRecord,
   { unapproved }: PaymentContext,
