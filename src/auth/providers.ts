@@ -12,7 +12,7 @@ export type FlowSecrets = { state: string; nonce: string; verifier: string }
 export type ProvenSubject = { subject: string; email: string | null; emailVerified: boolean; displayName: string | null }
 
 /**
- * `prompt`: what the provider asks a person who is already signed in there. For a new sign-in too, Google and GitHub document no
+ * `prompt`: what the provider asks a person who is already signed in there. Even for a new sign-in, Google and GitHub document no
  * stronger prompt than the choice of an account.
  */
 type AuthorizationOptions = { redirectUri: string; prompt: 'account' | 'sign_in' | null }
@@ -41,8 +41,8 @@ const authorizationUrlAt = (
   const parameters = {
     client_id: clientId,
     redirect_uri: redirectUri,
-    ...extraParameters,
     ...(prompt && { prompt: 'select_account' }),
+    ...extraParameters,
     state,
     code_challenge: sha256(verifier).toString('base64url'),
     code_challenge_method: 'S256',
@@ -116,7 +116,13 @@ const Endpoints = z.object({ authorization_endpoint: z.url(), token_endpoint: z.
 type Endpoints = z.output<typeof Endpoints>
 const Discovery = Endpoints.extend({ issuer: z.string() })
 
-export type GoogleOptions = Client & { issuer: string; tokenIssuers: readonly string[]; endpoints: () => Promise<Endpoints> }
+export type GoogleOptions = Client & {
+  issuer: string
+  tokenIssuers: readonly string[]
+  endpoints: () => Promise<Endpoints>
+  /** Whether it can ask for a new sign-in, and then must name its time (OpenID Connect Core, 3.1.2.1). Google promises neither. */
+  reauthenticates: boolean
+}
 
 const googleIssuer = 'https://accounts.google.com'
 const googleEndpoints: Endpoints = {
@@ -144,8 +150,8 @@ const discover = (issuer: string): (() => Promise<Endpoints>) => {
 /** Google itself, whose ID tokens contain the issuer with or without the scheme, or a substitute for Google. */
 export const googleAt = (issuer = googleIssuer): Omit<GoogleOptions, keyof Client> =>
   issuer === googleIssuer
-    ? { issuer, tokenIssuers: [issuer, 'accounts.google.com'], endpoints: async () => googleEndpoints }
-    : { issuer, tokenIssuers: issuerForms(issuer), endpoints: discover(issuer) }
+    ? { issuer, tokenIssuers: [issuer, 'accounts.google.com'], endpoints: async () => googleEndpoints, reauthenticates: false }
+    : { issuer, tokenIssuers: issuerForms(issuer), endpoints: discover(issuer), reauthenticates: true }
 
 const Claims = z.object({
   sub: z.string().min(1).max(255),
@@ -178,7 +184,7 @@ const keySetAt = async (url: string) => {
 }
 
 export const createGoogle = (options: GoogleOptions): IdentityProvider => {
-  const { clientId, issuer, tokenIssuers, endpoints } = options
+  const { clientId, issuer, tokenIssuers, endpoints, reauthenticates } = options
   let keys: ReturnType<typeof keySetAt> | undefined
 
   const exchange = async (flow: FlowSecrets, given: AuthorizationResponse): Promise<string> => {
@@ -211,7 +217,7 @@ export const createGoogle = (options: GoogleOptions): IdentityProvider => {
     if (!claims.success) throw notOfThisFlow('google', 'the ID token lacks what it must say')
     const { sub, email, email_verified, name, auth_time } = claims.data
     if (!equalBytes(sha256(claims.data.nonce), sha256(nonce))) throw notOfThisFlow('google', 'the ID token is of another flow')
-    if (signedInSince && auth_time !== undefined && !isRecentSignIn(auth_time, signedInSince))
+    if (signedInSince && (reauthenticates || auth_time !== undefined) && !isRecentSignIn(auth_time, signedInSince))
       throw notOfThisFlow('google', 'the person did not sign in there again (sign out there first)')
     return { subject: sub, email: readEmail(email), emailVerified: email_verified === true, displayName: readName(name) }
   }
@@ -222,8 +228,7 @@ export const createGoogle = (options: GoogleOptions): IdentityProvider => {
       authorizationUrlAt((await endpoints()).authorization_endpoint, options, flow, request, {
         scope: 'openid email profile',
         nonce: flow.nonce,
-        // OpenID Connect Core, 3.1.2.1: substitutes for Google authenticate again. Google does not, but its `auth_time` is checked.
-        ...(request.prompt === 'sign_in' && { max_age: '0' }),
+        ...(request.prompt === 'sign_in' && { max_age: '0', ...(reauthenticates && { prompt: 'login' }) }),
       }),
     redeem: async (flow, answer) => verify(await exchange(flow, answer), flow.nonce, answer.signedInSince),
   }

@@ -161,6 +161,7 @@ const createSandboxGoogle = (place: ProviderPlace) => {
     ...client,
     issuer: 'sandbox:google',
     tokenIssuers: [issuer],
+    reauthenticates: false,
     endpoints: async () => ({
       authorization_endpoint: place.publicUrl + path,
       token_endpoint: `${place.selfUrl}${base}/token`,

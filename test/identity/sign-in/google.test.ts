@@ -86,7 +86,7 @@ test.each<[string, () => Claims]>([
 
 test.each<[string, number | string | undefined, boolean]>([
   ['after the request', 5, true],
-  ['not named', undefined, true],
+  ['not named, although a substitute for Google must name it', undefined, false],
   ['before the request', -90, false],
   ['unreadable', 'now', false],
 ])('a proof of a session counts if the sign-in at the provider was %s: %s', async (_when, offset, counts) => {
@@ -100,6 +100,8 @@ test.each<[string, number | string | undefined, boolean]>([
   )
   const page = await browser.open(startUrl(service, 'google'))
   const gone = await browser.step(linksOf(page)[0] ?? '')
+  const { searchParams } = new URL(gone.headers.get('location') ?? '')
+  expect([searchParams.get('prompt'), searchParams.get('max_age')]).toEqual(['login', '0'])
   const answered = await browser.step(gone.headers.get('location') ?? '')
   const back = await browser.step(answered.headers.get('location') ?? '', { accept: 'application/json' })
   expect(back.status).toBe(counts ? 303 : 400)
