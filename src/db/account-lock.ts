@@ -13,6 +13,13 @@ const tryLockKeys = statement('locks.try_accounts')`
   select account, case when exclusive then pg_try_advisory_xact_lock(key) else pg_try_advisory_xact_lock_shared(key) end as taken
    from unnest($1::uuid[], $2::bigint[], $3::boolean[]) as wanted(account, key, exclusive)`
 
+const lockSorted = statement('locks.names')`
+  select pg_advisory_xact_lock(hashtextextended(name, 0)) from unnest($1::text[]) as name`
+
+/** Locks things by name that may have no row yet, or are of no single account. Sorted, so that two callers cannot deadlock. */
+export const lockNames = (tx: Tx, ...names: readonly string[]): Promise<unknown> =>
+  tx.query(lockSorted, [[...new Set(names)].sort()])
+
 /** The last eight bytes of a UUIDv7 are random. If two accounts share a key, they only wait for each other. */
 const keyOf = (account: Uuid): bigint => BigInt.asIntN(64, BigInt(`0x${account.replaceAll('-', '').slice(16)}`))
 

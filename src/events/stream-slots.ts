@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Logger } from 'pino'
+import { lockNames } from '../db/account-lock.ts'
 import { type Database, inTx, statement } from '../db/client.ts'
 import { describeError } from '../db/errors.ts'
 import { prepareWrite } from '../db/prepare-write.ts'
@@ -10,7 +11,6 @@ const renewMs = 20_000
 /** Time after which a crashed process's slots are freed. */
 const abandonedSeconds = 60
 
-const lock = statement('stream_places.lock')`select pg_advisory_xact_lock(hashtextextended('streams:' || $1, 0))`
 const forget = statement('stream_places.forget')`
   delete from stream_places where account_id = $1 and renewed_at < clock_timestamp() - make_interval(secs => $2)`
 // Delegated streams may use at most half of the slots, so that an owner can always watch their keys and agents.
@@ -41,7 +41,7 @@ export const createStreamSlots = ({ db, logger, maxStreams }: { db: Database; lo
       await Promise.all(releasing)
       const slot = newId()
       const isAcquired = await inTx(db, async (tx) => {
-        await tx.query(lock, [accountId])
+        await lockNames(tx, `streams:${accountId}`)
         await tx.query(forget, [accountId, abandonedSeconds])
         return (await tx.query(acquire, [slot, accountId, maxStreams, rootGrantId, Math.ceil(maxStreams / 2)])).length > 0
       })

@@ -1,3 +1,4 @@
+import { lockNames } from '../db/account-lock.ts'
 import { type Statement, statement, type Tx } from '../db/client.ts'
 import { grantIsActive, keyIsActive } from '../db/credential-life.ts'
 import { conflict } from '../lib/errors.ts'
@@ -89,15 +90,15 @@ const bounds = {
   },
 } as const satisfies Record<string, Bound>
 
-/** Taken last in the lock order. Without this lock, two concurrent writes would miss each other's rows and exceed the bound. */
-const lock = statement('bounds.lock')`select pg_advisory_xact_lock(hashtextextended($1, 0))`
-
-/** Throws if `added` more rows would exceed the bound. */
+/**
+ * Throws if `added` more rows would exceed the bound. Its lock is the last in the lock order. Without it, two concurrent writes
+ * would miss each other's rows.
+ */
 export const requireBelowBound = async (tx: Tx, name: keyof typeof bounds, owner: Uuid, added = 1): Promise<void> => {
   if (added === 0) return
   const { max, count, sentence, ...bound } = bounds[name]
   const [, [found]] = await Promise.all([
-    tx.query(lock, [`bound of ${name} ${owner}`]),
+    lockNames(tx, `bound of ${name} ${owner}`),
     tx.query<{ count: number }>(count, [owner, max, ...('timed' in bound ? [tx.at] : [])]),
   ])
   if ((found?.count ?? 0) + added > max) throw conflict(sentence, 'limit_reached')

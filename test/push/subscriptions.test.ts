@@ -92,6 +92,17 @@ test('a browser gets the notices of the person who subscribed there last', async
   expect(await idsOf(next)).toEqual([after])
 })
 
+test('of two people who subscribe a browser at once, one keeps it', async () => {
+  const people = [await signIn(service.api), await signIn(service.api)]
+  for (let round = 0; round < 10; round += 1) {
+    const { subscription } = pushes.browser()
+    const answers = await Promise.all([...people, ...people].map((one) => subscribe(one, subscription)))
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201])
+  }
+  const owned = await Promise.all(people.map(idsOf))
+  expect(owned.flat()).toHaveLength(10)
+})
+
 test('a browser whose person signed in again stays one subscription, which ends with the new session', async () => {
   const someone = await signIn(service.api)
   const { subscription } = pushes.browser()

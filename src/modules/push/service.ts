@@ -2,7 +2,7 @@ import { and, eq } from 'drizzle-orm'
 import { type Principal, requireFreshProof } from '../../auth/principal.ts'
 import { sha256 } from '../../auth/secrets.ts'
 import type { Config } from '../../config.ts'
-import { lockAccount } from '../../db/account-lock.ts'
+import { lockAccount, lockNames } from '../../db/account-lock.ts'
 import { type Db, first, type Statement, statement, type Tx } from '../../db/client.ts'
 import { columnsOf } from '../../db/columns.ts'
 import { sessionIsActive } from '../../db/credential-life.ts'
@@ -68,6 +68,8 @@ export const subscribe = async (
   if (sessionId === null) throw new Error('an undelegated caller has no session')
   await lockAccount(tx, accountId)
   const endpointHash = sha256(endpoint)
+  // Two accounts may subscribe the same browser at once.
+  await lockNames(tx, `push:${endpointHash.toString('hex')}`)
   const before = await findByEndpoint(tx, { endpointHash })
   const own = before?.accountId === accountId ? before : undefined
   const live = await liveSubscriptions(tx, deps, [accountId])

@@ -1,3 +1,4 @@
+import { lockNames } from '../../db/account-lock.ts'
 import { statement, type Tx } from '../../db/client.ts'
 import { insertRows, updateRow } from '../../db/prepare-write.ts'
 import { receiptClaims, type receiptDirections, type receiptOwnerKinds, suspenseItems } from '../../db/tables/rails.ts'
@@ -39,9 +40,6 @@ const booksAt = (name: string): readonly string[] => {
 
 const keyOf = ({ rail, direction, receipt }: ReceiptName): string => `${providerOfBook(rail)}:${direction}:${receiptKey(receipt)}`
 
-const waitForReceipts = statement('receipts.lock')`
-  select pg_advisory_xact_lock(hashtextextended(name, 0)) from unnest($1::text[]) as name`
-
 const forms = '(x.receipt, upper(x.receipt), lower(x.receipt))'
 
 /** Finds holders by claims, and by rows of earlier releases, which wrote no claims. */
@@ -82,7 +80,7 @@ const readHolders = async (tx: Tx, names: readonly ReceiptName[]): Promise<Map<s
   const byProvider = Map.groupBy(names, ({ rail }) => providerOfBook(rail))
   const locks = names.map(({ rail, receipt }) => `receipt:${providerOfBook(rail)}:${receiptKey(receipt)}`)
   const [, ...found] = await Promise.all([
-    tx.query(waitForReceipts, [[...new Set(locks)].sort()]),
+    lockNames(tx, ...locks),
     ...[...byProvider].map(async ([provider, own]) =>
       (await tx.query<HolderRow>(holdersQuery, [provider, booksAt(provider), ...fieldsOf(own, 'direction', 'receipt')])).map(
         (row) => ({ ...row, key: keyOf({ ...row, rail: provider }) }),

@@ -1,6 +1,7 @@
 import type { Principal } from '../../auth/principal.ts'
 import type { Derivations } from '../../auth/vault.ts'
 import type { Config } from '../../config.ts'
+import { lockNames } from '../../db/account-lock.ts'
 import { statement, type Tx } from '../../db/client.ts'
 import { insertOnce, insertRow, nullsOf } from '../../db/prepare-write.ts'
 import { topups } from '../../db/tables/topups.ts'
@@ -37,7 +38,6 @@ const promptLimitsOf = ({ perPhoneMinute, perPhoneDay, perAccountMinute }: NonNu
   { of: 'account', seconds: 60, max: perAccountMinute, message: `An account asks at most ${perAccountMinute} phones a minute.` },
 ]
 
-const lockPhone = statement('topups.lock_phone')`select pg_advisory_xact_lock(hashtextextended(encode($1::bytea, 'hex'), 0))`
 const countWindows = statement('topups.count_windows')`
   select count(t.id)::int as prompts, min(t.created_at) as first
    from unnest($1::text[], $2::timestamptz[]) with ordinality as w(of, since, place) left join lateral (
@@ -61,7 +61,7 @@ const countPrompts = async (
   const fingerprints = derivations.macs('topup.phone', number).map(({ mac }) => mac)
   const values = [windows.map((window) => window.of), since, fingerprints, workspace.balanceAccountId, accountId]
   const [, counts] = await Promise.all([
-    tx.query(lockPhone, [phoneFingerprint(derivations, number)]),
+    lockNames(tx, phoneFingerprint(derivations, number).toString('hex')),
     tx.query<Pick<Counted, 'prompts' | 'first'>>(countWindows, values),
   ])
   return windows.flatMap((window, index) => (counts[index] ? [{ ...window, ...counts[index] }] : []))

@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, gte, isNull, lte, sql } from 'drizzle-orm'
-import { type Db, first, statement, type Tx } from '../../../db/client.ts'
+import { lockNames } from '../../../db/account-lock.ts'
+import { type Db, first, type Tx } from '../../../db/client.ts'
 import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { insertOnce, updateRow } from '../../../db/prepare-write.ts'
@@ -39,10 +40,8 @@ export const presentMovement = (movement: MovementRecord): ProviderMovement => {
   })
 }
 
-const lockMovements = statement('movements.lock')`select pg_advisory_xact_lock(hashtextextended('movements:' || $1, 0))`
-
 /** Serializes comparisons with people who record movements, so that each movement is counted once. */
-export const lockProvider = (tx: Tx, provider: Provider): Promise<unknown> => tx.query(lockMovements, [provider])
+export const lockProvider = (tx: Tx, provider: Provider): Promise<unknown> => lockNames(tx, `movements:${provider}`)
 
 const uncounted = prepare('movements.uncounted', { provider: 'text', until: 'timestamptz' }, (orm, param) =>
   orm

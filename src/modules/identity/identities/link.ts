@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { type Principal, requireFreshProof } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
-import { requireLocked } from '../../../db/account-lock.ts'
-import { first, statement, type Tx } from '../../../db/client.ts'
+import { lockNames, requireLocked } from '../../../db/account-lock.ts'
+import { first, type Tx } from '../../../db/client.ts'
 import { insertRow, prepareWrite, updateRow } from '../../../db/prepare-write.ts'
 import { accounts, identities } from '../../../db/tables/accounts.ts'
 import { appendEvents } from '../../../events/append.ts'
@@ -37,11 +37,6 @@ export const verifiedEmail = ({ email, emailVerified }: Pick<NamedIdentity, 'ema
 
 const emailsOf = (all: readonly NamedIdentity[]): string[] => all.flatMap((identity) => verifiedEmail(identity) ?? [])
 
-const lock = statement('identities.lock_names')`
-  select pg_advisory_xact_lock(hashtextextended(name, 0)) from unnest($1::text[]) as name`
-
-const lockNames = (tx: Tx, names: readonly string[]): Promise<unknown> => tx.query(lock, [[...new Set(names)].sort()])
-
 const emailName = (email: string): string => `email:${email}`
 
 /**
@@ -50,7 +45,7 @@ const emailName = (email: string): string => `email:${email}`
  */
 export const lockIdentity = (tx: Tx, identity: NamedIdentity): Promise<unknown> => {
   const { provider, issuer, subjectKey } = identity
-  return lockNames(tx, [`identity:${provider}:${issuer}:${subjectKey}`, ...emailsOf([identity]).map(emailName)])
+  return lockNames(tx, `identity:${provider}:${issuer}:${subjectKey}`, ...emailsOf([identity]).map(emailName))
 }
 
 /**
@@ -61,7 +56,7 @@ export const recomputeAccountEmail = async (tx: Tx, accountId: Uuid): Promise<vo
   const [{ email: current }, attached] = await Promise.all([lockAccountRow(tx, accountId), listIdentities(tx, { accountId })])
   const emails = emailsOf(attached)
   if (current === null ? emails.length === 0 : emails.includes(emailKey(current))) return
-  await lockNames(tx, emails.map(emailName))
+  await lockNames(tx, ...emails.map(emailName))
   let next: string | null = null
   for (const identity of attached) {
     const email = verifiedEmail(identity)
@@ -185,7 +180,7 @@ const detach = async (tx: Tx, deps: DetachDeps, actor: Actor, accountId: Uuid, d
 const lockIdentitiesOf = async (tx: Tx, accountId: Uuid): Promise<IdentityRecord[]> => {
   requireLocked(tx, [accountId])
   const attached = await listIdentities(tx, { accountId })
-  await lockNames(tx, emailsOf(attached).map(emailName))
+  await lockNames(tx, ...emailsOf(attached).map(emailName))
   await lockAccountRow(tx, accountId)
   return attached
 }
