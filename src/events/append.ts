@@ -5,10 +5,10 @@ import { events } from '../db/tables/events.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import { byChunks } from '../lib/lists.ts'
 import { changesOf, type Fields } from './stored-data.ts'
-import type { EventType } from './types.ts'
+import type { accessDisabled, EventType } from './types.ts'
 
 /** `data`: the resource as the API returns it. `snapshot`: as returned at its creation. Null workspace: for the account only. */
-export type NewEvent = { type: EventType; accountId: Uuid; workspaceId: Uuid | null } & (
+export type NewEvent = { type: EventType | typeof accessDisabled; accountId: Uuid; workspaceId: Uuid | null } & (
   | { data: unknown }
   | { paymentId: Uuid }
   | { paymentId: Uuid; data: Fields; snapshot: Fields }

@@ -9,7 +9,7 @@ import type { Reader } from './visibility.ts'
 const nothingIsPast = () => false
 
 const tickMs = 250
-/** Detects changes without an event: a disabled capability, or a change made directly in the database. */
+/** Detects changes without an event, made directly in the database. */
 const sweepMs = 60_000
 
 type Index = Map<Uuid, Set<Stream>>
@@ -40,7 +40,7 @@ export const createFanOut = ({ feed, clock }: { feed: Feed; clock: Clock }) => {
   const recheckReaders = (event: StoredEvent) => {
     if (!mayChangeAccess(event.type)) return
     // Changes of keys and grants affect only delegated streams, not the person's own.
-    const delegation = ['api_key', 'grant'].includes(resourceOf(event.type))
+    const delegation = ['api_key', 'grant', 'account'].includes(resourceOf(event.type))
     for (const stream of byAccount.get(event.accountId) ?? [])
       if (!delegation || stream.reader.grants !== null) stream.recheck(last)
   }

@@ -71,8 +71,12 @@ export const permissionToRead = (type: string, { ofTeam = false } = {}): Permiss
   return type === 'member.invited' ? 'workspace.manage' : rowOf(type)?.permission
 }
 
+/** An event for the service itself, which no reader gets: the account's keys or agents were disabled. */
+export const accessDisabled = 'account.access_disabled'
+
 /** Event types that change what the event's own account may read. Its open streams then check their credential again. */
-export const mayChangeAccess = (type: string): boolean => /^(api_key|grant|member)\.|^session\.revoked$/.test(type)
+export const mayChangeAccess = (type: string): boolean =>
+  type === accessDisabled || /^(api_key|grant|member)\.|^session\.revoked$/.test(type)
 
 /** `.*` matches all types of a resource. */
 export type TypePattern = EventType | `${EventResource}.*`

@@ -1,10 +1,11 @@
 import { afterAll, expect, test } from 'vitest'
 import { authorizeAgent, postForm, refresh } from '../harness/oauth.ts'
-import { createKey, signIn } from '../harness/people.ts'
+import { createKey, newWallet, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
 
-const service = await openService()
+const head = newWallet()
+const service = await openService({ env: { ADMIN_ACCOUNTS: head.address } })
 
 const tookMs: number[] = []
 /** The fastest end counts, because the others may wait for a processor. */
@@ -50,6 +51,28 @@ test('a dashboard token ends with the session that minted it', async () => {
   const { token } = (await person.api.post('/v1/auth/dashboard-tokens')).body
   const stream = await openStream(service.api.as({ bearer: token }))
   await endsAtOnce(stream, () => person.api.post('/v1/auth/logout'))
+})
+
+test('disabling API keys or agents ends their streams, and no others', async () => {
+  const person = await signIn(service.api)
+  const agent = await authorizeAgent(service.api, person)
+  const [key, keyOfAgent] = [await createKey(person), await createKey({ api: agent.api })]
+  const [own, ofAgent, below] = [await openStream(person.api), await openStream(agent.api), await openStream(keyOfAgent.api)]
+  const disable = async (capability: 'api_keys' | 'oauth') => {
+    const admin = await signIn(service.api, head)
+    return admin.api.patch(`/v1/admin/accounts/${person.accountId}`, { capabilities: { [capability]: 'disabled' } })
+  }
+  await endsAtOnce(await openStream(key.api), () => disable('api_keys'))
+  await below.ended()
+  await person.api.patch('/v1/workspaces/current', { name: 'Still here' })
+  await ofAgent.next('workspace.updated')
+  await endsAtOnce(ofAgent, () => disable('oauth'))
+  // Long before the sweep, which checks every stream once a minute.
+  expect(Math.max(...tookMs.slice(-2))).toBeLessThan(30_000)
+  await signIn(service.api, person.wallet)
+  await own.next('session.created')
+  expect(own.text()).not.toContain('account.')
+  own.close()
 })
 
 test('a credential that expires ends its streams by itself', async () => {

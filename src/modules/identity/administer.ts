@@ -4,7 +4,9 @@ import type { Tx } from '../../db/client.ts'
 import { prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { accounts } from '../../db/tables/accounts.ts'
 import { sessions } from '../../db/tables/sessions.ts'
+import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
+import { accessDisabled } from '../../events/types.ts'
 import { type Balance, lockBalance } from '../../ledger/ledger.ts'
 import { conflict, found } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -75,6 +77,8 @@ export const administerAccount = async (tx: Tx, deps: AdministerDeps, operator: 
   const onBalance = await tx.run(workspacesOnBalance, { holderId: id })
   updateRow(tx, accounts, { id }, { status, topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled, updatedAt: at })
   for (const workspace of onBalance) await publishWorkspaceStatusEvent(tx, deps.config, workspace)
+  if (!apiKeysEnabled || !oauthEnabled)
+    await appendEvents(tx, [{ type: accessDisabled, accountId: id, workspaceId: null, data: null }])
   audit(tx, operator, 'admin.account_update', {
     workspaceId: null,
     subject: id,
