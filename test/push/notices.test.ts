@@ -268,6 +268,22 @@ test('a push service that does not answer delays nobody for long, and is not ask
   expect(shown(phone)).toHaveLength(1)
 })
 
+test('a person with many approvals delays no notice of another', async () => {
+  const [many, few] = [await team(1), await team(1)]
+  for (const { owner } of [many, few]) await listen(owner)
+  await service.settle()
+  for (let payment = 0; payment < 20; payment += 1) await pay(many, many.owner.api)
+  const { approval_id } = await pay(few, few.owner.api)
+  await service.settle()
+  const sent = await service.deps.db.query<{ id: string }>(
+    `select n.approval_id as id from push_notices n join approvals a on a.id = n.approval_id
+     where a.workspace_id = any($1::uuid[]) order by n.ctid`,
+    [[many, few].map(({ workspace }) => parseId('workspace', workspace))],
+  )
+  expect(sent).toHaveLength(21)
+  expect(sent.slice(0, 8).map(({ id }) => id)).toContain(parseId('approval', approval_id))
+})
+
 test.each([
   ['logged out', async (person: Person) => void (await person.api.post('/v1/auth/logout'))],
   [

@@ -1,14 +1,15 @@
-import { and, eq, lte, sql } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { inTx, statement } from '../../../db/client.ts'
-import { prepare } from '../../../db/prepare.ts'
 import { insertOnce, prepareWrite } from '../../../db/prepare-write.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import { pushNotifications } from '../../../db/tables/push.ts'
-import { type ClaimLimits, claimLeased } from '../../../jobs/claiming.ts'
+import { claimLeased } from '../../../jobs/claiming.ts'
+import { createTurns, dueInTurn } from '../../../jobs/turns.ts'
 import type { Worker } from '../../../jobs/worker.ts'
 import { type Fact, factSentences, groupDigits, isHeadline } from '../../../lib/approval-facts.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
+import { chunksOf } from '../../../lib/lists.ts'
 import { displayAmount } from '../../../lib/money.ts'
 import { quoted } from '../../../lib/text.ts'
 import { queueMail } from '../../mail/service.ts'
@@ -27,18 +28,7 @@ import { readRequestedBy } from './request.ts'
 
 /** Lease time: if the process dies, the approval is due again afterwards. */
 const leaseSeconds = 60
-const dueNotifications = prepare(
-  'approvals.due_notices',
-  { now: 'timestamptz', except: 'uuid[]', free: 'rows' },
-  'pool',
-  (orm, param) =>
-    orm
-      .select({ id: approvals.id, tenant: approvals.accountId })
-      .from(approvals)
-      .where(and(lte(approvals.noticeDueAt, param.now), sql`${approvals.id} <> all(${param.except})`))
-      .orderBy(approvals.noticeDueAt)
-      .limit(param.free),
-)
+const dueNotifications = dueInTurn('approvals.due_notices', { table: 'approvals', tenant: 'account_id', due: 'notice_due_at' })
 const lease = statement('approvals.claim_notices')`
   update approvals set notice_due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
        select id from approvals where id = any($2::uuid[]) and notice_due_at <= $1 for update skip locked) returning id`
@@ -96,8 +86,10 @@ const sendAll = async (
   subscriptions: readonly SubscriptionRecord[],
 ): Promise<void> => {
   const delivery = { topic: approvalId.replaceAll('-', ''), ttlSeconds }
-  for (const subscription of subscriptions)
+  const send = async (subscription: SubscriptionRecord) => {
     if (!(await push.send(subscription, message, delivery))) await removeGone(db, subscription.id)
+  }
+  for (const chunk of chunksOf(subscriptions, 10)) await Promise.all(chunk.map(send))
 }
 
 /** Approvers receive an email when an approval is requested, and again halfway to its expiry. */
@@ -177,11 +169,11 @@ const notify = async (deps: NotifyDeps, id: Uuid): Promise<void> => {
   if (!isDone && sender) await withdraw(sender, id, pushed)
 }
 
-export const createNotificationWorker = (deps: NotifyDeps): Worker => ({
-  name: 'notices',
-  limit: 8,
-  claim: (room) => {
-    const due = (wanted: ClaimLimits) => deps.db.run(dueNotifications, wanted)
-    return claimLeased(deps.db, { due, lease }, { ...room, now: deps.clock.now() }, ({ id }) => notify(deps, id))
-  },
-})
+export const createNotificationWorker = (deps: NotifyDeps): Worker => {
+  const due = createTurns(deps.db, dueNotifications)
+  return {
+    name: 'notices',
+    limit: 8,
+    claim: (room) => claimLeased(deps.db, { due, lease }, { ...room, now: deps.clock.now() }, ({ id }) => notify(deps, id)),
+  }
+}
