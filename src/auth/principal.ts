@@ -101,7 +101,7 @@ const byToken = 'A dashboard token cannot do this: do it in the session that iss
 
 /** @throws 403 `step_up_required` unless the identity was confirmed in the last ten minutes, and not before `since` */
 export const requireProvenAt = (provenAt: Date | null, now: Date, since: Date | null = null): void => {
-  if (provenAt && secondsAfter(provenAt, proofMaxAgeSeconds) > now && (since === null || provenAt >= since)) return
+  if (provenAt && secondsAfter(provenAt, proofMaxAgeSeconds) >= now && (since === null || provenAt >= since)) return
   throw new Refusal('step_up_required', {
     ...(provenAt === null && { message: byToken }),
     details: { max_age_seconds: proofMaxAgeSeconds, proven_at: provenAt?.toISOString() ?? null },

@@ -55,6 +55,7 @@ const answerWith = (structured: object): CallToolResult => ({
 
 const bugAnswer = (requestId: string): CallToolResult => ({
   ...answerWith({
+    status: 'refused',
     next: 'wait',
     message: `The service failed to process the call, and may have done what it asked for. Send the same call again, with the same idempotency_key. Request ID: ${requestId}.`,
     refusal: { code: 'internal_error' },

@@ -188,6 +188,15 @@ test('only an administrator in person is accepted: no other account, no key of a
   expect((await dashboard.get('/v1/admin/accounts')).status).toBe(200)
 })
 
+test('a key changes nothing of an administrator’s account, its name neither', async () => {
+  const key = await createKey(admin, { permissions: ['account.read', 'account.manage'] })
+  const renamed = await key.api.patch('/v1/accounts/me', { display_name: 'Somebody else' })
+  expect([renamed.status, renamed.body.error]).toEqual([403, 'forbidden'])
+  const other = await signIn(service.api)
+  const theirs = await createKey(other, { permissions: ['account.read', 'account.manage'] })
+  expect((await theirs.api.patch('/v1/accounts/me', { display_name: 'Own name' })).status).toBe(200)
+})
+
 test('the audit row of every administrative act has the actor, the address, the state before and after, and the reason', async () => {
   const person = await signIn(service.api)
   await admin.api.patch(at(person), { status: 'frozen', reason: 'ticket 4711' })

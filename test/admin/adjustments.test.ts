@@ -218,7 +218,7 @@ test('what one person moves alone from the shell adds up in the same way, for se
   expect(statuses.sort()).toEqual(['pending', 'pending', 'pending', 'posted', 'posted'])
 })
 
-test('no administrator adjusts an account of their own, alone or as the second one', async () => {
+test('no administrator adjusts an account of their own, alone or as the second one, or rejects what another proposes about it', async () => {
   service.clock.advance(86_401)
   const administrator = await signIn(service.api, admin.wallet)
   const confirmer = await signIn(service.api, second.wallet)
@@ -229,6 +229,12 @@ test('no administrator adjusts an account of their own, alone or as the second o
   const confirmed = await administrator.api.post(`${path}/${created.body.id}/confirm`)
   expect([confirmed.status, confirmed.body.error]).toEqual([403, 'separation_of_duties'])
   expect(await balanceOf(administrator)).toBe('0')
+  const debit = await confirmer.api.post(path, fields(admin, 'debit', '10001'))
+  for (const { body } of [created, debit]) {
+    const rejected = await administrator.api.post(`${path}/${body.id}/reject`)
+    expect([rejected.status, rejected.body.error]).toEqual([403, 'separation_of_duties'])
+    expect((await confirmer.api.post(`${path}/${body.id}/reject`)).body.status).toBe('rejected')
+  }
 })
 
 test('the balance of a team is adjusted by its workspace, and is neither its owner’s nor for an administrator who belongs to it', async () => {

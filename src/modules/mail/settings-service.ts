@@ -37,8 +37,12 @@ const columns = Object.keys(defaults) as (keyof typeof defaults)[]
 
 export const readSettings = async (db: Db, config: Config, accountId: Uuid): Promise<NotificationSettings> => {
   const [row = defaults, addresses] = await Promise.all([findSettings(db, { accountId }), db.run(addressesOf, { accountId })])
-  // Groups by address, because two sign-in methods may have the same one.
-  const byAddress = new Map(addresses.map(({ email, refusedAt }) => [emailKey(email ?? ''), { email: email ?? '', refusedAt }]))
+  // Two sign-in methods may have the same address, of which the one linked later was not refused.
+  const byAddress = new Map<string, { email: string; refusedAt: Date | null }>()
+  for (const { email, refusedAt } of addresses) {
+    const key = emailKey(email ?? '')
+    byAddress.set(key, { email: email ?? '', refusedAt: refusedAt ?? byAddress.get(key)?.refusedAt ?? null })
+  }
   return {
     approvals: { email: row.approvalsEmail, push: row.approvalsPush },
     lists: { email: row.listsEmail },

@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Config } from '../../config.ts'
+import { lockNames } from '../../db/account-lock.ts'
 import { type Db, first, type Tx } from '../../db/client.ts'
 import { newestFirst } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
@@ -131,7 +132,7 @@ const recordDecision = async (
 export const mayDecideAlone = async (tx: Tx, config: Config, operator: Operator, amountMinor: Minor): Promise<boolean> => {
   const name = nameOfOperator(operator)
   // Serializes simultaneous requests, so that each one counts the requests before it.
-  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`adjustments:${name}`])
+  await lockNames(tx, `adjustments:${name}`)
   const moved = await tx.query<{ sum: Minor }>(
     `select coalesce(sum(minor), 0)::bigint as sum from (
        select abs(amount_minor) as minor from adjustments
@@ -233,10 +234,12 @@ export const confirmAdjustment = async (tx: Tx, operator: Operator, id: Uuid): P
   return postToLedger(tx, operator, adjustment)
 }
 
-/** Administrators may also reject their own requests. */
+/** Administrators may also reject their own requests, but no other administrator's about a balance of theirs. */
 export const rejectAdjustment = async (tx: Tx, operator: Operator, id: Uuid, reason?: string): Promise<AdjustmentRecord> => {
   const adjustment = await lockPending(tx, id, 'rejected')
-  return adjustment.status === 'rejected' ? adjustment : recordDecision(tx, operator, adjustment, { status: 'rejected' }, reason)
+  if (adjustment.status === 'rejected') return adjustment
+  if (adjustment.requestedBy !== nameOfOperator(operator)) await refuseOwnAccount(tx, operator, adjustment.accountId)
+  return recordDecision(tx, operator, adjustment, { status: 'rejected' }, reason)
 }
 
 export type Cost = {

@@ -78,6 +78,31 @@ test('of two accounts that could get a freed address at once, one gets it', asyn
   }
 })
 
+test('an administrator is named by any verified address of the account, and by no other', async () => {
+  const [first, named] = [newPerson(), newPerson()]
+  const administered = await openService({
+    database: service.database,
+    clock: service.clock,
+    env: { ADMIN_ACCOUNTS: named.email },
+  })
+  const isAdmin = async (cookie: string) => (await administered.api.get('/v1/admin/accounts', { cookie })).status === 200
+  const stranger = await continueWith(administered, 'google', { ...named, verified: false })
+  expect(await isAdmin(stranger.cookie)).toBe(false)
+  const { browser, cookie } = await continueWith(administered, 'google', first)
+  expect(await isAdmin(cookie)).toBe(false)
+  await continueWith(administered, 'github', { ...named, email: named.email.toUpperCase() }, { browser })
+  expect([(await me(administered, cookie)).email, await isAdmin(cookie)]).toEqual([first.email, true])
+})
+
+test('an address that a mail server rejected is shown as rejected, although a method with it was linked later', async () => {
+  const person = newPerson()
+  const { browser, cookie } = await continueWith(service, 'google', person)
+  await service.deps.db.query('update identities set mail_refused_at = $2 where email = $1', [person.email, service.clock.now()])
+  await continueWith(service, 'github', person, { browser })
+  const { body } = await service.api.get('/v1/accounts/me/notification-settings', { cookie })
+  expect(body.addresses).toEqual([{ email: person.email, refused_at: service.clock.now().toISOString() }])
+})
+
 test('an address that a mail server rejected is forgotten once its sign-in method has another one', async () => {
   const person = newPerson()
   const { browser, cookie } = await continueWith(service, 'google', person)

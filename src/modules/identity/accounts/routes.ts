@@ -86,13 +86,14 @@ export const registerAccounts = (app: App, deps: Parts): void => {
   })
   routes.patch('/v1/accounts/me', 'accounts.update', {
     permission: 'account.manage',
+    refuses: ['forbidden'],
     summary: 'Rename your account',
     description:
       'Changes the name that other members see. The email cannot be changed here: it is always a verified email of a linked identity.',
     body: UpdateAccount,
     response: { 200: AccountWithIdentities },
     work: async (tx, { principal, body }) => {
-      await updateAccount(tx, principal, body)
+      await updateAccount(tx, deps.config, principal, body)
       return ok(await withIdentities(tx, principal.accountId))
     },
   })

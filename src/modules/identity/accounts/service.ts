@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { administratorsAmong } from '../../../auth/administrators.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
 import type { Db, Tx } from '../../../db/client.ts'
@@ -8,6 +9,7 @@ import type { NewEvent } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
 import { type Balance, getBalance, openCustomerAccount } from '../../../ledger/ledger.ts'
 import { readFlow } from '../../../ledger/reports.ts'
+import { Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor, formatMinorOrNull } from '../../../lib/money.ts'
 import { effectiveTimeZone, lastDaysInZones, periodsAt } from '../../../policy/calendar.ts'
@@ -34,8 +36,15 @@ export const readAccount = async (db: Db, accountId: Uuid): Promise<Account> => 
   return presentAccount(record, balance)
 }
 
-export const updateAccount = async (tx: Tx, principal: Principal, change: { display_name?: string | null | undefined }) => {
+export const updateAccount = async (
+  tx: Tx,
+  config: Config,
+  principal: Principal,
+  change: { display_name?: string | null | undefined },
+) => {
   if (change.display_name === undefined) return
+  if (principal.grant !== null && (await administratorsAmong(tx, [principal.accountId], config.ADMIN_ACCOUNTS)).size > 0)
+    throw new Refusal('forbidden', { message: "A key cannot change an administrator's account." })
   const before = await getAccount(tx, principal.accountId)
   updateRow(tx, accounts, before, { displayName: change.display_name, updatedAt: tx.at })
   audit(tx, principal, 'account.update', {
