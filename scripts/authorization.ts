@@ -132,6 +132,7 @@ const reasons: Readonly<Record<string, string>> = {
     'Only in the browser session that opened the request, with no more than the person has in the workspace.',
   'oauth.get_device': 'Only a person.',
   'oauth.decide_device': 'Only a person, with no more than they have in the workspace.',
+  'accounts.update': 'A key or an agent cannot rename an administrator’s account.',
   'identities.link': signInAuthority,
   'identities.unlink': signInAuthority,
   'sign_in.google_start': signInAuthority,
@@ -167,7 +168,7 @@ const reasons: Readonly<Record<string, string>> = {
   'api_keys.rotate': descendantsOnly,
   'admin.create_adjustment': 'An administrator cannot create an adjustment for their own account.',
   'admin.confirm_adjustment': 'A second administrator must confirm it, and cannot do so for their own account.',
-  'admin.reject_adjustment': 'Any administrator can reject it, even the one who created it.',
+  'admin.reject_adjustment': 'Any administrator can reject it, even the one who created it, except another administrator’s for their own account.',
   'approvals.decide':
     'Not the initiator if duties are separated. Never a credential of the lineage that initiated the payment, a session that began with a wallet linked by that lineage, or a key created in such a session.',
   'policies.confirm_change': 'Not the requester. The roles of both must be older than the policy, or than 24 hours.',

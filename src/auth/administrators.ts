@@ -5,9 +5,9 @@ import type { Uuid } from '../lib/ids.ts'
 import { parseWalletName, walletKeySql, walletKeys } from '../lib/wallet-name.ts'
 
 /** Whether account `a` is an administrator: flagged in the database, or in `names` (ADMIN_ACCOUNTS) by a verified e-mail or a wallet. */
-export const isAdministratorSql = (names: string): string => `a.is_admin or cardinality(${names}::text[]) > 0 and exists (
-  select from identities i where i.account_id = a.id and case when i.provider = 'wallet' then ${walletKeySql('i')}
-     when i.email_verified then ${emailKeySql('i.email')} end = any(${names}::text[]))`
+export const isAdministratorSql = (names: string): string => `a.is_admin or cardinality(${names}::text[]) > 0 and array(
+  select case when i.provider = 'wallet' then ${walletKeySql('i')} when i.email_verified then ${emailKeySql('i.email')} end
+   from identities i where i.account_id = a.id) && ${names}::text[]`
 
 const among = statement('auth.administrators')`
   select a.id from accounts a where a.id = any($1::uuid[]) and (${isAdministratorSql('$2')})`

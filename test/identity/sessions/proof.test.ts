@@ -45,6 +45,8 @@ describe('an old session', () => {
     minutes(9)
     expect((await makeKey(session)).status).toBe(201)
     minutes(1)
+    expect((await makeKey(session)).status).toBe(201)
+    service.clock.advance(1)
     expect(await makeKey(session)).toMatchObject(refused)
   })
 
