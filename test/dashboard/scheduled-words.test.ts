@@ -51,8 +51,8 @@ describe('the approval of what is scheduled', () => {
     ['a batch', list],
   ] as const)('says when %s is sent, and never that it is on its way', (_, of) => {
     expect(effectOfChoice('approve', [of()])).toMatch(day)
-    expect(effectOfChoice('approve', [of()])).toMatch(/^It is sent .* can be cancelled until then\.$/)
-    expect(effectOfChoice('approve', [of({ required: 2 })])).toMatch(/^It needs another approval after yours before .*10:00/)
+    expect(effectOfChoice('approve', [of()])).toMatch(/^It is sent .* Until then it can be cancelled\.$/)
+    expect(effectOfChoice('approve', [of({ required: 2 })])).toMatch(/^It needs another approval after yours, before it is due .*10:00/)
     expect(effectOfChoice('reject', [of()])).toBe('It won’t be sent. No money is held for it yet.')
     expect(decidedWords(of({ status: 'approved' }))).toMatch(/^Approved: .* is scheduled for .*10:00/)
   })
@@ -62,7 +62,7 @@ describe('the approval of what is scheduled', () => {
     expect(effectOfChoice('approve', [now])).toBe('It is sent and can’t be recalled.')
     expect(effectOfChoice('approve', [now, now])).toBe('They are sent and can’t be recalled.')
     expect(effectOfChoice('approve', [now, again, alone(), alone()])).toBe(
-      '1 of them needs another approval after yours before it is sent. 2 of them are sent at their times if the limits and the balance allow it then, and can be cancelled until then. 1 of them is sent and can’t be recalled.',
+      '1 of them needs another approval after yours before it is sent. 2 of them are sent at their times if the limits and the balance still allow it. Until then they can be cancelled. 1 of them is sent and can’t be recalled.',
     )
     expect(effectOfChoice('reject', [now, now])).toBe('They won’t be sent, and the held amount returns to the balance.')
     expect(effectOfChoice('reject', [now, alone()])).toBe('They won’t be sent, and the held amounts return to the balance.')
