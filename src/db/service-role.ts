@@ -1,7 +1,7 @@
 import { StartupError } from '../lib/errors.ts'
 import { withClient } from './start.ts'
 
-/** Rights that the triggers on a table refuse, by the bits of their type. */
+/** Revokes the privileges that a table's triggers always refuse. `tgtype` bits (pg_trigger.h): 8 DELETE, 16 UPDATE, 32 TRUNCATE. */
 const refusedRights = `select format('revoke %s on %s from %I', concat_ws(', ', case when tgtype & 8 > 0 then 'delete' end,
    case when tgtype & 16 > 0 then 'update' end, case when tgtype & 32 > 0 then 'truncate' end), tgrelid::regclass, $1::text) as revoke
   from pg_trigger where tgfoid = 'refuse_change'::regproc`

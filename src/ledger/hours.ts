@@ -74,8 +74,8 @@ const edgeTimeSql = (account: string, order: 'asc' | 'desc'): string => `(
   select created_at from ledger_transfers where customer_account_id = any(array[${account}]) order by customer_account_id ${order}, id ${order} limit 1)`
 
 /**
- * Posted balance of an account before a time. Subtracts bookings from the opening balance of the next counted hour with a
- * booking, or from the current balance. For an uncounted time, sums all earlier bookings if fewer. Needs `countedSql`.
+ * Posted balance of an account before a time. Starts at the opening balance of the next counted hour that has a booking (or at the
+ * current balance), and subtracts the bookings in between. If the earlier bookings are fewer, sums those. Needs `countedSql`.
  */
 export const balanceSql = (account: string, at: string): string => `(
   select case when (${at} < next.since or next.hour >= next.through)

@@ -58,7 +58,7 @@ const nameKey = (name: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
-/** Returns the IDs of the beneficiaries that are paid at the same number or account, itself included. */
+/** The IDs of all beneficiaries that are paid at the same number or account as beneficiary `id`, including `id`. */
 export const readSameNumber = async (caller: Caller, id: string): Promise<ReadonlySet<string>> =>
   new Set((await findBeneficiaries(caller, { same_number_as: id })).map((payee) => payee.id))
 

@@ -17,7 +17,7 @@ export const totalStart = '0001-01-01'
 export const isInTotal = (policy: string, payment: string): string =>
   `coalesce(coalesce(${payment}.execute_at, ${payment}.created_at) >= ${policy}.total_counted_since, false)`
 
-/** In `spending_totals`: the grant of payments by a person. */
+/** The grant in `spending_totals` for payments by a person, who has none. */
 export const noGrant = '00000000-0000-0000-0000-000000000000'
 
 /** In `spending_totals`: the payee of rows that sum all payees of a workspace. */

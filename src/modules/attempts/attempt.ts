@@ -30,7 +30,7 @@ export type OrderToSend = Order & { permission: SendPermission }
 
 export type EarlierSends = { sends: number; generation: number }
 
-/** `send` decrypts the destination, which exists in clear only during the call. Never throws because of a provider. */
+/** `send` decrypts the destination, which is plaintext only during the call. Never throws because of a provider. */
 export type Outgoing = {
   subjectId: Uuid
   accountId: Uuid

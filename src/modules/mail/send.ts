@@ -156,8 +156,8 @@ const recordOutcome = async (deps: SendDeps, row: MailRow, outcome: Outcome, add
 }
 
 /**
- * An account's mail goes only to its own verified addresses; one about a workspace only to members, except on its own keys. Mails
- * about decided approvals, policy changes that are no longer pending, and accepted or withdrawn invitations are not sent.
+ * An account gets mail only at its own verified addresses. Mail about a workspace goes only to members, unless it is about the
+ * account's own keys. Not sent: mail about decided approvals, settled policy changes, and accepted or withdrawn invitations.
  */
 const readObsolete = statement('mails.is_obsolete')`
   select $1::uuid is not null and not exists (select from accounts a join identities i on i.account_id = a.id

@@ -116,7 +116,7 @@ const revocations: readonly AuditAction[] = [
   'mandate.revoked',
   'session.revoke',
 ]
-/** Log entries that end with a status. People's own actions on approvals and batches have other names. */
+/** Log entries that report a new status. Decisions by people have other names, such as `approval.approve`. */
 const isStatus = (action: AuditAction): boolean =>
   /^(approval|payment_batch)\.(approved|cancelled|completed|expired|failed|processing|rejected)$/.test(action)
 

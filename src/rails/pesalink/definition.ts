@@ -14,7 +14,7 @@ const banksOf = (codes: Readonly<Record<string, string>> | 'as_given'): readonly
     .map((code) => ({ code, name: nameOf(code) }))
 }
 
-/** `0012=57,0007=11`: our bank code and the operator's bank's own. */
+/** Pairs of our bank code and the code that the operator's bank uses, such as `0012=57,0007=11`. */
 const bankCodes = list.transform((entries, context): Readonly<Record<string, string>> | 'as_given' => {
   const pairs = entries.map((entry) => entry.split('='))
   if (pairs.some((pair) => pair.length !== 2 || !pair[0] || !pair[1]))

@@ -46,7 +46,7 @@ export const FreezeToggle = ({ agent, own, ...button }: ButtonProps) => (
 )
 
 const ConfirmFreeze = ({ agent: { id, label, frozen: isFrozen }, own, onClose }: Props & { onClose: () => void }) => {
-  // Keeps the first question: after a lost answer the agent may be frozen, and a second click must not unfreeze it.
+  // Read once, when the dialog opens. If an answer is lost and the list reloads, a second click must not unfreeze the agent.
   const [frozen] = useState(isFrozen)
   const verb = frozen ? t('unfreeze') : t('freeze')
   return (

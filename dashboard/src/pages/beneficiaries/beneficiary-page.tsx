@@ -154,7 +154,7 @@ const BeneficiaryActions = ({ beneficiary }: { beneficiary: Beneficiary }) => {
 type Props = { beneficiary: Beneficiary; onClose: () => void }
 
 const ConfirmFreeze = ({ beneficiary: { id, display_name: name, status }, onClose }: Props) => {
-  // Keeps the first question: after a lost answer, a second click must not undo the first.
+  // Read once, when the dialog opens. If an answer is lost and the list reloads, a second click must not reverse the first.
   const [frozen] = useState(status === 'frozen')
   const freeze = frozen ? t('unfreeze') : t('freeze')
   return (

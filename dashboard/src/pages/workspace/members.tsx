@@ -74,7 +74,7 @@ const ChangeMember = ({ member, onClose }: { member: Member; onClose: () => void
       onDone: onClose,
     },
   )
-  // Keeps the first question: after a lost answer, a second click must not undo the first.
+  // Read once, when the dialog opens. If an answer is lost and the list reloads, a second click must not reverse the first.
   const [suspended] = useState(member.status === 'suspended')
   return (
     <FormDialog

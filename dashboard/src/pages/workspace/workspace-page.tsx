@@ -73,7 +73,7 @@ const Freeze = () => {
 const ConfirmFreeze = ({ onClose }: { onClose: () => void }) => {
   const { workspace } = useSession()
   const [reason, setReason] = useState('')
-  // Keeps the first question: after a lost answer, a second click must not undo the first.
+  // Read once, when the dialog opens. If an answer is lost and the list reloads, a second click must not reverse the first.
   const [frozen] = useState(workspace.status === 'frozen')
   return (
     <Confirm

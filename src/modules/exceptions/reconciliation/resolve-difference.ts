@@ -12,7 +12,7 @@ import { recordAllSuspense } from '../../suspense/service.ts'
 import { resolvePayment } from '../resolve-payment.ts'
 import { type DifferenceRecord, findingOf, listDifferences, type ReconciliationRecord } from './differences.ts'
 
-/** `resolvedBy` of a difference that was taken as evidence. */
+/** The `resolvedBy` of a difference that the service resolved, because its statement was evidence. */
 export const resolvedByStatement = 'statement'
 
 const differenceWithRun = prepare('reconciliation.difference', { id: 'uuid' }, (orm, param) =>

@@ -153,7 +153,7 @@ export const refusalForItems = (
   })
 }
 
-/** `index`: in the request. `isNew`: created with the item. `otherName`: the item's name for its beneficiary, if different. */
+/** `index`: position in the request. `isNew`: the item creates its beneficiary. `otherName`: the item's own name for it. */
 export type KnownItem = { index: number; input: CreatePayment; isNew: boolean } & Pick<ItemContext, 'otherName'>
 
 const wellFormed = ({ input }: BatchRequest): { index: number; item: BatchItem }[] =>

@@ -47,7 +47,7 @@ const eventsOf = (accepted: readonly Written[], state: SpendingState): NewEvent[
   return [...events, ...balanceEvents([...holders], state)]
 }
 
-/** Each hold has the available balance after it, computed backwards from the final balances in `state`. */
+/** Each hold stores the balance that is available after it, computed backwards from the final balances in `state`. */
 const holdsOf = (accepted: readonly Accepted[], state: SpendingState): Hold[] => {
   const available = new Map([...state.balances].map(([id, balance]) => [id, balance.availableMinor]))
   return accepted
