@@ -1,4 +1,4 @@
-import { UsageError } from './session.ts'
+import { UsageError } from './errors.ts'
 
 const major = /^(\d{1,15}|\d{1,3}(?:,\d{3})+)\.(\d{2})$/
 

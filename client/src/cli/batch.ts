@@ -6,10 +6,12 @@ import type { Payments } from '../client.ts'
 import { PaymentsError } from '../errors.ts'
 import { faultsIn, groupFaults, rowsText } from '../list-faults.ts'
 import { amountText } from './amount.ts'
-import { AlreadyDoneError, clientOf, readInput, UsageError } from './session.ts'
+import { AlreadyDoneError, UsageError } from './errors.ts'
+import { parseExecuteAt } from './execute-at.ts'
+import { readInput } from './input.ts'
+import { clientOf } from './session.ts'
 import { sayTable } from './table.ts'
 import { flag, json, type Terminal, text } from './terminal.ts'
-import { whenOf } from './when.ts'
 
 const rowText = ({ index, row }: { index: number; row?: number | null }): string => `row ${row ?? index + 1}`
 
@@ -146,7 +148,7 @@ export const batch = async (terminal: Terminal): Promise<void> => {
   const [file = '', ...more] = positionals
   const bytes = read(positionals[0], more)
   const client = await clientOf(terminal, values.url)
-  const when = values.at === undefined ? null : await whenOf(client, values.at)
+  const when = values.at === undefined ? null : await parseExecuteAt(client, values.at)
   const name = values.name ?? (file === '-' ? undefined : basename(file).replace(/\.\w+$/, ''))
   const list: ListOptions = {
     ...(name !== undefined && { name }),

@@ -1,4 +1,4 @@
-import { UsageError } from './session.ts'
+import { UsageError } from './errors.ts'
 
 type Described = { arguments: string; summary: string }
 

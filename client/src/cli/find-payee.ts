@@ -1,6 +1,6 @@
 import type { Payments } from '../client.ts'
 import { payeeText } from './amount.ts'
-import { UsageError } from './session.ts'
+import { UsageError } from './errors.ts'
 import type { Terminal } from './terminal.ts'
 
 const most = 100

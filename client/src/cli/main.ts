@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises'
 import { ConnectionError, PaymentsError } from '../errors.ts'
 import { WaitTimeoutError } from '../wait-for.ts'
 import { commands, helpOf, usage } from './commands.ts'
-import { AlreadyDoneError, UsageError } from './session.ts'
+import { AlreadyDoneError, UsageError } from './errors.ts'
 import { version } from './version.ts'
 
 const [name = 'help', ...args] = process.argv.slice(2)

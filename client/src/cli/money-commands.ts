@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util'
 import type { Schemas } from '../route-types.ts'
 import { amountText, minorOf } from './amount.ts'
-import { clientOf, UsageError } from './session.ts'
+import { UsageError } from './errors.ts'
+import { clientOf } from './session.ts'
 import { flag, json, type Terminal, text } from './terminal.ts'
 
 const methods = { paybill: 'MPESA_PAYBILL', bank: 'PESALINK' } as const

@@ -3,10 +3,11 @@ import type { Payments } from '../client.ts'
 import { PaymentsError } from '../errors.ts'
 import type { Body } from '../route-types.ts'
 import { minorOf, paymentText, resultText } from './amount.ts'
+import { UsageError } from './errors.ts'
+import { parseExecuteAt } from './execute-at.ts'
 import { payeeIdOf } from './find-payee.ts'
-import { clientOf, UsageError } from './session.ts'
+import { clientOf } from './session.ts'
 import { flag, json, type Terminal, text } from './terminal.ts'
-import { whenOf } from './when.ts'
 
 const orderOf = ([payee, amount, ...more]: readonly string[], reference: string | undefined) => {
   if (payee === undefined || amount === undefined || more.length > 0)
@@ -27,7 +28,7 @@ export const simulate = async (terminal: Terminal): Promise<void> => {
   const { payee, ...what } = orderOf(positionals, values.reference)
   const client = await clientOf(terminal, values.url)
   const order = { ...what, beneficiary_id: await payeeIdOf(terminal, client, payee) }
-  const when = values.at === undefined ? null : await whenOf(client, values.at)
+  const when = values.at === undefined ? null : await parseExecuteAt(client, values.at)
   terminal.out(json(await client.payments.simulate({ ...order, ...(when && { execute_at: when.execute_at }) })))
 }
 
@@ -70,11 +71,11 @@ export const pay = async (terminal: Terminal): Promise<void> => {
   if (values.wait && values.at !== undefined)
     throw new UsageError('--wait is only for a payment that is sent at once. For one with --at, run payments payments later')
   const client = await clientOf(terminal, values.url)
-  const when = values.at === undefined ? null : await whenOf(client, values.at)
+  const when = values.at === undefined ? null : await parseExecuteAt(client, values.at)
   const beneficiary_id = await payeeIdOf(terminal, client, payee)
   const order = { ...now, beneficiary_id, ...(when && { execute_at: when.execute_at }) }
   const payment = await payOnce(terminal, client, order, { again, key })
-  terminal.say(`${paymentText(payment)}: ${payment.status}${when ? ` for ${when.words}` : ''}`)
+  terminal.say(`${paymentText(payment)}: ${payment.status}${when ? ` for ${when.label}` : ''}`)
   if (payment.status === 'pending_approval')
     terminal.say(`A person must approve it: ${client.baseUrl}/approve/${payment.approval_id}`)
   if (!values.wait) return terminal.out(json(payment))

@@ -1,28 +1,12 @@
-import { readFileSync } from 'node:fs'
 import { Payments } from '../client.ts'
 import { discover, refreshTokens } from '../oauth.ts'
+import { UsageError } from './errors.ts'
 import { type Login, loginFile, readLogin, withLock, writeLogin } from './store.ts'
 import type { Terminal } from './terminal.ts'
 
 export const defaultUrl = 'http://localhost:3000'
 /** Minimum remaining token validity for a new call. */
 const marginMs = 60_000
-
-/** A user error, described in one sentence. */
-export class UsageError extends Error {}
-
-/** The content of a file that the command line names; `-`: the standard input. */
-export const readInput = (file: string): Uint8Array<ArrayBuffer> => {
-  try {
-    return new Uint8Array(readFileSync(file === '-' ? 0 : file))
-  } catch (error) {
-    const [, why = String(error)] = /^\w+: ([^,]+)/.exec(error instanceof Error ? error.message : '') ?? []
-    throw new UsageError(`Cannot read the file ${file}: ${why}.`)
-  }
-}
-
-/** An earlier run of the same command already did the work, so this run did nothing. */
-export class AlreadyDoneError extends Error {}
 
 const isFresh = ({ tokens }: Login): boolean => tokens.expiresAt - Date.now() >= marginMs
 
