@@ -364,7 +364,7 @@ class _ApiKeys(_Resource):
     _path = "/v1/accounts/me/api-keys"
 
     def create(self, body: Mapping[str, Json], idempotency_key: Optional[str] = None) -> Dict[str, Json]:
-        """Creates an API key. The answer's `key` is shown once."""
+        """Creates an API key. Only the first answer has `key`. If it was lost, revoke the key that a retry returns, and create another."""
         return self._client.call("POST", self._path, body, idempotency_key)
 
     def list(self, filters: Optional[Filters] = None) -> Pages[Dict[str, Json]]:
@@ -378,7 +378,7 @@ class _ApiKeys(_Resource):
         return self._client.call("PATCH", _at(self._path, id), body)
 
     def rotate(self, id: str, body: Optional[Mapping[str, Json]] = None) -> Dict[str, Json]:
-        """Creates a new key on the same grant. The old key works until the overlap has passed."""
+        """Creates a new key on the same grant. The old key works until the overlap has passed. A retry after a lost answer returns no `key`."""
         return self._client.call("POST", _at(self._path, id) + "/rotate", body)
 
     def revoke(self, id: str) -> Dict[str, Json]:

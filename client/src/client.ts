@@ -29,6 +29,7 @@ const tokenOf = (options: PaymentsOptions): TransportOptions['token'] => {
   return () => apiKey ?? accessToken
 }
 
+// The default is for callers without types.
 const requireBaseUrl = ({ baseUrl }: Partial<PaymentsOptions> = {}): void => {
   if (typeof baseUrl !== 'string' || !URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol))
     throw new TypeError("Set the service's address: new Payments({ baseUrl: 'https://payments.example', apiKey: '…' }).")
@@ -93,6 +94,7 @@ export class Payments {
         return send(transport, 'csv' in input ? { ...outgoing, csv: input.csv } : { ...outgoing, body: input.body })
       },
     )
+    // One by one, so that editors list them with their types.
     this.account = resources.account
     this.requestLog = resources.requestLog
     this.credentials = resources.credentials

@@ -1,7 +1,7 @@
+import { ConnectionError, PaymentsError } from './errors.ts'
 import type { Schemas } from './route-types.ts'
-import { answerOf, noAnswer, pause, refusalOf } from './transport.ts'
+import { answerOf, mayPass, noAnswer, pause } from './transport.ts'
 
-type Fetch = typeof fetch
 export type Tokens = { accessToken: string; refreshToken: string | undefined; expiresAt: number; scope: string }
 export type DevicePrompt = {
   userCode: string
@@ -25,35 +25,45 @@ const newPkce = async (): Promise<{ verifier: string; challenge: string }> => {
   return { verifier, challenge: base64url(new Uint8Array(digest)) }
 }
 
-/** The metadata and a refresh are shorter than the time after which another process takes over the lock of a refresh. */
 const metadataTimeoutMs = 10_000
 const tokenTimeoutMs = 19_000
+/** Two tries and the metadata together take less than `maxLockMs` of cli/store.ts, after which another process takes the lock. */
+const refreshTryTimeoutMs = 9_500
 
 const isTimeout = (error: unknown): boolean =>
   error instanceof Error && error.cause instanceof Error && error.cause.name === 'TimeoutError'
 
-const post = async <T>(fetch: Fetch, url: string, body: URLSearchParams | string, timeoutMs = tokenTimeoutMs): Promise<T> => {
-  const headers = typeof body === 'string' ? { 'content-type': 'application/json' } : undefined
-  const signal = AbortSignal.timeout(timeoutMs)
-  const response = await fetch(url, { method: 'POST', body, signal, ...(headers && { headers }) }).catch((error: unknown) => {
-    throw noAnswer(error, url)
-  })
-  return answerOf<T>(response)
+type Limits = { timeoutMs?: number; signal?: AbortSignal | undefined }
+
+/** The answer to one request. `signal`: ends it at once, with the signal's reason. */
+const request = async <T>(url: string, init: RequestInit, { timeoutMs = tokenTimeoutMs, signal }: Limits = {}): Promise<T> => {
+  const patience = AbortSignal.timeout(timeoutMs)
+  try {
+    const response = await fetch(url, { ...init, signal: signal ? AbortSignal.any([signal, patience]) : patience }).catch(
+      (error: unknown) => {
+        throw noAnswer(error, url)
+      },
+    )
+    return await answerOf<T>(response)
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw error
+  }
 }
+
+const postForm = <T>(url: string, fields: Record<string, string>, limits?: Limits): Promise<T> =>
+  request(url, { method: 'POST', body: new URLSearchParams(fields) }, limits)
+
+const postJson = <T>(url: string, body: unknown): Promise<T> =>
+  request(url, { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
 
 type Metadata = Pick<
   Schemas['OAuthServerMetadata'],
   'registration_endpoint' | 'device_authorization_endpoint' | 'token_endpoint' | 'revocation_endpoint'
 >
 
-export const discover = async (fetch: Fetch, baseUrl: string): Promise<Metadata> => {
-  const response = await fetch(`${baseUrl}/.well-known/oauth-authorization-server`, {
-    signal: AbortSignal.timeout(metadataTimeoutMs),
-  }).catch((error: unknown) => {
-    throw noAnswer(error, baseUrl)
-  })
-  return answerOf(response)
-}
+export const discover = (baseUrl: string): Promise<Metadata> =>
+  request(`${baseUrl}/.well-known/oauth-authorization-server`, {}, { timeoutMs: metadataTimeoutMs })
 
 const toTokens = (answer: Schemas['OAuthTokens']): Tokens => ({
   accessToken: answer.access_token,
@@ -63,18 +73,17 @@ const toTokens = (answer: Schemas['OAuthTokens']): Tokens => ({
 })
 
 /** Registers a public client for this installation, because an installation cannot keep a secret. */
-export const registerDeviceClient = async (fetch: Fetch, metadata: Metadata, clientName: string): Promise<string> => {
+export const registerDeviceClient = async (metadata: Metadata, clientName: string): Promise<string> => {
   const registration = {
     client_name: clientName,
     redirect_uris: [],
     grant_types: [deviceGrantType, 'refresh_token'],
     token_endpoint_auth_method: 'none',
   }
-  return (await post<{ client_id: string }>(fetch, metadata.registration_endpoint, JSON.stringify(registration))).client_id
+  return (await postJson<{ client_id: string }>(metadata.registration_endpoint, registration)).client_id
 }
 
 type DeviceOptions = {
-  fetch: Fetch
   metadata: Metadata
   clientId: string
   scope: string | undefined
@@ -83,23 +92,33 @@ type DeviceOptions = {
   signal?: AbortSignal
 }
 
-/** Whether the service refused a request with this OAuth error. */
-export const isRefusedAs = (error: unknown, code: string): boolean =>
-  error instanceof Error && 'code' in error && error.code === code
+/** Whether the service refused a request with one of these OAuth errors. */
+export const isRefusedAs = (error: unknown, ...codes: string[]): boolean =>
+  error instanceof PaymentsError && codes.includes(error.code)
+
+const longestPollSeconds = 60
+
+/** RFC 8628, section 3.5: a client polls less often after a lost connection. A busy or restarting service ends no login either. */
+const nextPollSeconds = (error: unknown, seconds: number): number | undefined => {
+  if (isRefusedAs(error, 'authorization_pending')) return seconds
+  if (isRefusedAs(error, 'slow_down')) return seconds + 5
+  if (error instanceof ConnectionError) return Math.min(seconds * 2, longestPollSeconds)
+  if (!(error instanceof PaymentsError && mayPass(error))) return undefined
+  return Math.max(Math.min(seconds * 2, longestPollSeconds), (error.retryAfterMs ?? 0) / 1000)
+}
 
 /** Device flow (RFC 8628) with PKCE. Waits until the person has decided in a browser. */
-export const loginByDevice = async ({ fetch, metadata, clientId, scope, show, signal }: DeviceOptions): Promise<Tokens> => {
+export const loginByDevice = async ({ metadata, clientId, scope, show, signal }: DeviceOptions): Promise<Tokens> => {
   const { verifier, challenge } = await newPkce()
-  const started = await post<Schemas['OAuthDeviceAuthorization']>(
-    fetch,
-    metadata.device_authorization_endpoint,
-    new URLSearchParams({
-      client_id: clientId,
-      code_challenge: challenge,
-      code_challenge_method: 'S256',
-      ...(scope !== undefined && { scope }),
-    }),
-  )
+  const fields = {
+    client_id: clientId,
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+    ...(scope !== undefined && { scope }),
+  }
+  const endpoint = metadata.device_authorization_endpoint
+  const started = await postForm<Schemas['OAuthDeviceAuthorization']>(endpoint, fields, { signal })
+  const endsAt = Date.now() + started.expires_in * 1000
   show({
     userCode: started.user_code,
     verificationUri: started.verification_uri,
@@ -109,40 +128,30 @@ export const loginByDevice = async ({ fetch, metadata, clientId, scope, show, si
   for (let seconds = started.interval; ; ) {
     await pause(seconds * 1000, signal)
     try {
-      const fields = {
+      const poll = {
         grant_type: deviceGrantType,
         device_code: started.device_code,
         client_id: clientId,
         code_verifier: verifier,
       }
-      return toTokens(await post(fetch, metadata.token_endpoint, new URLSearchParams(fields)))
+      return toTokens(await postForm(metadata.token_endpoint, poll, { signal }))
     } catch (error) {
-      if (isRefusedAs(error, 'slow_down')) seconds += 5
-      else if (!isRefusedAs(error, 'authorization_pending')) throw error
+      const next = nextPollSeconds(error, seconds)
+      if (next === undefined || Date.now() > endsAt) throw error
+      seconds = next
     }
   }
 }
 
-export const refreshTokens = async (
-  fetch: Fetch,
-  metadata: Metadata,
-  clientId: string,
-  refreshToken: string,
-): Promise<Tokens> => {
+/**
+ * Retries only after a timeout. If the service is still working on the first request, both get the same tokens. If it has answered
+ * it, the retry counts as reuse and the grant ends, as any later refresh would end it.
+ */
+export const refreshTokens = async (metadata: Metadata, clientId: string, refreshToken: string): Promise<Tokens> => {
   const fields = { grant_type: 'refresh_token', refresh_token: refreshToken, client_id: clientId }
-  const refresh = () =>
-    post<Schemas['OAuthTokens']>(fetch, metadata.token_endpoint, new URLSearchParams(fields), tokenTimeoutMs / 2)
-  // Only after a timeout: a request that arrives before the first is answered gets the same tokens. A later one counts as reuse.
+  const refresh = () => postForm<Schemas['OAuthTokens']>(metadata.token_endpoint, fields, { timeoutMs: refreshTryTimeoutMs })
   return toTokens(await refresh().catch((error: unknown) => (isTimeout(error) ? refresh() : Promise.reject(error))))
 }
 
-export const revokeToken = async (fetch: Fetch, metadata: Metadata, clientId: string, token: string): Promise<void> => {
-  const url = metadata.revocation_endpoint
-  const body = new URLSearchParams({ token, client_id: clientId })
-  const response = await fetch(url, { method: 'POST', body, signal: AbortSignal.timeout(tokenTimeoutMs) }).catch(
-    (error: unknown) => {
-      throw noAnswer(error, url)
-    },
-  )
-  if (!response.ok) throw refusalOf(response, await response.text())
-}
+export const revokeToken = (metadata: Metadata, clientId: string, token: string): Promise<unknown> =>
+  postForm(metadata.revocation_endpoint, { token, client_id: clientId })

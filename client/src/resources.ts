@@ -77,7 +77,10 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
       current: (options?: CallOptions) => call('get', '/v1/credentials/current', options),
     },
     apiKeys: {
-      /** Creates an API key. Only this response contains `key`. */
+      /**
+       * Creates an API key. Only the first response contains `key`. If that response is lost, the client's retry returns the record
+       * without `key`: revoke that key and create another.
+       */
       create: (body: Body<'/v1/accounts/me/api-keys', 'post'>, options?: CallOptions) =>
         call('post', '/v1/accounts/me/api-keys', { ...options, body }),
       /** The API keys that this credential may see, newest first. */
@@ -88,7 +91,10 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
       /** Changes the name or the spending controls. Omitted fields stay unchanged, and null removes a limit. */
       update: (id: string, body: Body<'/v1/accounts/me/api-keys/{id}', 'patch'>, options?: CallOptions) =>
         call('patch', '/v1/accounts/me/api-keys/{id}', { ...options, path: { id }, body }),
-      /** Creates a new key on the same grant. The old key works until the overlap has passed. */
+      /**
+       * Creates a new key on the same grant. The old key works until the overlap has passed. If the first response is lost, the
+       * client's retry returns the new key's record without `key`: rotate that new key.
+       */
       rotate: (id: string, body: Body<'/v1/accounts/me/api-keys/{id}/rotate', 'post'> = {}, options?: CallOptions) =>
         call('post', '/v1/accounts/me/api-keys/{id}/rotate', { ...options, path: { id }, body }),
       /** Revokes the key. The next request with it is refused. */

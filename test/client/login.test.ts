@@ -1,13 +1,14 @@
-import { mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, describe, expect, test } from 'vitest'
 import { commands } from '../../client/src/cli/commands.ts'
 import { clientOf } from '../../client/src/cli/session.ts'
-import { type Login, readLogin, writeLogin } from '../../client/src/cli/store.ts'
+import { type Login, readLogin, withLock, writeLogin } from '../../client/src/cli/store.ts'
+import { loginByDevice } from '../../client/src/oauth.ts'
 import { authorizeAgent } from '../harness/oauth.ts'
 import { signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
@@ -30,6 +31,15 @@ const stored = async (): Promise<Login> => {
   if (!login) throw new Error('there is no login')
   return login
 }
+/** The lock file that the last command to take the lock created. */
+const newestLock = async (path: string): Promise<string> => {
+  const names = (await readdir(folder)).filter((name) => name.startsWith(`${basename(path)}.lock.`))
+  return join(
+    folder,
+    names.toSorted((one, two) => Number(one.split('.').at(-1)) - Number(two.split('.').at(-1))).at(-1) ?? 'none',
+  )
+}
+const makeOld = (lock: string): Promise<void> => utimes(lock, 0, 0)
 const unknownClient = 'oac_01h455vb4pex5vsknk084sn02q'
 
 /** Runs a command in this process until it ends, or until it says something that `until` matches. */
@@ -62,10 +72,49 @@ describe('commands that share a login', () => {
 
   test('take over the lock of a command that was killed', async () => {
     await storeExpired()
-    await writeFile(`${file}.lock`, '1\n')
-    await utimes(`${file}.lock`, 0, 0)
+    await withLock(file, async () => undefined)
+    const lock = await newestLock(file)
+    await writeFile(lock, '1\n')
+    await utimes(lock, new Date(), new Date(Date.now() - 60_000))
     await (await clientOf({ env }, undefined)).credentials.current()
-    await expect(stat(`${file}.lock`)).rejects.toThrow('ENOENT')
+    expect((await stored()).tokens.expiresAt).toBeGreaterThan(0)
+  })
+
+  test('take over an old lock one at a time, however many find it', async () => {
+    const one = join(folder, 'one.json')
+    await withLock(one, async () => makeOld(await newestLock(one)))
+    let inside = 0
+    const seen: number[] = []
+    const work = async () => {
+      inside += 1
+      seen.push(inside)
+      await readdir(folder)
+      inside -= 1
+    }
+    await Promise.all(Array.from({ length: 12 }, () => withLock(one, work)))
+    expect(seen).toEqual(Array(12).fill(1))
+  })
+
+  test('do not release the lock of a command that took theirs over', async () => {
+    const two = join(folder, 'two.json')
+    const order: string[] = []
+    const [began, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let second: Promise<void> | undefined
+    await withLock(two, async () => {
+      await makeOld(await newestLock(two))
+      second = withLock(two, async () => {
+        began.resolve()
+        await mayEnd.promise
+        order.push('second')
+      })
+      await began.promise
+    })
+    const third = withLock(two, async () => void order.push('third'))
+    // The third command has the time to find a lock that was released too early.
+    for (let turn = 0; turn < 20; turn += 1) await readdir(folder)
+    mayEnd.resolve()
+    await Promise.all([second, third])
+    expect(order).toEqual(['second', 'third'])
   })
 
   test('stop once another command has logged out', async () => {
@@ -74,6 +123,110 @@ describe('commands that share a login', () => {
     await run('logout', [])
     await expect(client.credentials.current()).rejects.toThrow('was removed: run payments login')
   })
+})
+
+describe('the service that a command acts at', () => {
+  const other = 'https://payments.example'
+
+  test('is that of the login in every spelling of its address', async () => {
+    await storeExpired()
+    const { url } = service.api
+    for (const PAYMENTS_URL of [url, `${url}/`, url.replace('http', 'HTTP')])
+      expect((await clientOf({ env: { ...env, PAYMENTS_URL } }, undefined)).baseUrl).toBe(url)
+    expect((await clientOf({ env }, `${url}/`)).baseUrl).toBe(url)
+  })
+
+  test('is never another one than --url or PAYMENTS_URL names', async () => {
+    await storeExpired()
+    const refusal = `The login is for ${service.api.url}, not for ${other}: run payments login --url ${other}`
+    await expect(clientOf({ env: { ...env, PAYMENTS_URL: `${other}/` } }, undefined)).rejects.toThrow(refusal)
+    await expect(clientOf({ env: { ...env, PAYMENTS_URL: service.api.url } }, other)).rejects.toThrow(refusal)
+    await expect(run('logout', ['--url', other])).rejects.toThrow(refusal)
+    expect((await stored()).baseUrl).toBe(service.api.url)
+  })
+
+  test('needs an address: a word or an empty variable is refused, not replaced by the login', async () => {
+    await storeExpired()
+    await expect(clientOf({ env }, 'localhost:3000')).rejects.toThrow('"localhost:3000" is not the address of a service')
+    await expect(clientOf({ env: { ...env, PAYMENTS_URL: '' } }, undefined)).rejects.toThrow('"" is not the address')
+    await expect(clientOf({ env: { ...env, PAYMENTS_API_KEY: '' } }, undefined)).rejects.toThrow('PAYMENTS_API_KEY is empty')
+  })
+})
+
+test('a login that was revoked says to log in again', async () => {
+  await storeExpired()
+  const { clientId, tokens } = await stored()
+  const fields = { token: tokens.accessToken, client_id: clientId }
+  await fetch(`${service.api.url}/v1/oauth/revoke`, { method: 'POST', body: new URLSearchParams(fields) })
+  const client = await clientOf({ env }, undefined)
+  await expect(client.credentials.current()).rejects.toThrow(
+    `The login has expired or was revoked: run payments login --url ${service.api.url}`,
+  )
+})
+
+test('a login file that is damaged is named', async () => {
+  await writeFile(file, '{"baseUrl":')
+  await expect(clientOf({ env }, undefined)).rejects.toThrow(`The file ${file} is damaged`)
+  await rm(file)
+})
+
+test('payments logout without a login says so', async () => {
+  expect(await run('logout', [])).toEqual(['There was no login.'])
+})
+
+describe('payments login, while it waits for a person,', () => {
+  const answer = (response: ServerResponse, status: number, body: object) =>
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  const tokens = { access_token: 'oat_1', refresh_token: 'ort_1', token_type: 'Bearer', expires_in: 3_600, scope: 'payment.read' }
+
+  /** A login at a service that answers its polls so, one after the other. */
+  const poll = async (answers: ((response: ServerResponse) => void)[], signal = new AbortController().signal) => {
+    const server = createServer((request, response) => {
+      if (request.url === '/token') answers.shift()?.(response)
+      else answer(response, 200, { device_code: 'code', user_code: 'BCDF-BCDF', expires_in: 600, interval: 0.001 })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const metadata = {
+      registration_endpoint: `${url}/register`,
+      device_authorization_endpoint: `${url}/device`,
+      token_endpoint: `${url}/token`,
+      revocation_endpoint: `${url}/revoke`,
+    }
+    try {
+      return await loginByDevice({ metadata, clientId: 'oac_1', scope: undefined, show: () => {}, signal })
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
+  }
+
+  test('goes on after a lost connection, a full service and a restart', async () => {
+    const lost = (response: ServerResponse) => void response.socket?.destroy()
+    const refused = (status: number, error: string) => (response: ServerResponse) => void answer(response, status, { error })
+    const answers = [
+      lost,
+      refused(429, 'rate_limited'),
+      refused(503, 'unavailable'),
+      refused(400, 'authorization_pending'),
+      (response: ServerResponse) => void answer(response, 200, tokens),
+    ]
+    expect(await poll(answers)).toMatchObject({ accessToken: 'oat_1', refreshToken: 'ort_1' })
+    await expect(poll([lost, refused(400, 'access_denied')])).rejects.toMatchObject({ code: 'access_denied' })
+  })
+
+  test('ends at once when it is stopped, during a poll too', async () => {
+    const stop = new AbortController()
+    await expect(poll([() => stop.abort(new Error('Stopped.'))], stop.signal)).rejects.toThrow('Stopped.')
+  })
+})
+
+test('payments listen refuses a secret or an address that can never work, before it connects', async () => {
+  const listen = (...args: string[]) => run('listen', args)
+  await expect(listen('--forward', 'http://localhost:4000/hook', '--secret', 'short')).rejects.toThrow(
+    'A signing secret is whsec_',
+  )
+  await expect(listen('--forward', 'localhost:4000/hook')).rejects.toThrow('Name the address')
 })
 
 test('payments logout ends the access even after the service has removed the expired token', async () => {

@@ -145,6 +145,8 @@ export const batch = async (terminal: Terminal): Promise<void> => {
       ...{ 'dry-run': flag, 'duplicates-intended': flag },
     },
   })
+  if (values.key !== undefined && values.period !== undefined)
+    throw new UsageError('A --key is used for every period: give --key or --period, not both.')
   const [file = '', ...more] = positionals
   const bytes = read(positionals[0], more)
   const client = await clientOf(terminal, values.url)
@@ -164,13 +166,15 @@ export const batch = async (terminal: Terminal): Promise<void> => {
       const preview = await client.batches.checkCsv(csv, list, { signal })
       return values.json ? out(json(preview)) : sayPreview(preview, out)
     }
-    // The response to a created batch contains no names, so the preview reads them first. `fromCsv` reports any faults.
-    const preview = await client.batches.checkCsv(csv, list, { signal }).catch(() => null)
     const idempotencyKey = values.key ?? keyOf(bytes, { ...list, at: values.at ?? null }, values.period ?? localDate())
-    const earlier = await client.batches
-      .list({ idempotency_key: idempotencyKey, limit: 1 }, { signal })
-      .page()
-      .catch(() => ({ data: [] }))
+    const [preview, earlier] = await Promise.all([
+      // The response to a created batch contains no names, so the preview reads them first. `fromCsv` reports any faults.
+      client.batches.checkCsv(csv, list, { signal }).catch(() => null),
+      client.batches
+        .list({ idempotency_key: idempotencyKey, limit: 1 }, { signal })
+        .page()
+        .catch(() => ({ data: [] })),
+    ])
     const created = await client.batches.fromCsv(csv, list, {
       signal,
       idempotencyKey,

@@ -11,8 +11,8 @@ import { deposit, topUp } from './money-commands.ts'
 import { pay, simulate } from './pay.ts'
 import { payees } from './payees.ts'
 import { cancel, keys, payment, statement } from './records.ts'
-import { clientOf, defaultUrl } from './session.ts'
-import { forgetLogin, type Login, loginFile, readLogin, writeLogin } from './store.ts'
+import { clientOf, loginFor, urlForLogin } from './session.ts'
+import { forgetLogin, type Login, loginFile, readLogin, withLock, writeLogin } from './store.ts'
 import { flag, json, type Terminal, text } from './terminal.ts'
 
 type Verifier = {
@@ -26,15 +26,22 @@ type Verifier = {
 const neededScopes =
   'account.read workspace.read beneficiary.read beneficiary.manage policy.read payment.read payment.create approval.read mandate.read topup.read topup.create'
 
+/** The refresh token is known for as long as the access exists, an access token only for a day. */
+const revokeLogin = async ({ baseUrl, clientId, tokens }: Login): Promise<void> => {
+  await revokeToken(await discover(baseUrl), clientId, tokens.refreshToken ?? tokens.accessToken).catch((error: unknown) => {
+    // The service has removed the client, and its access with it.
+    if (!isRefusedAs(error, 'invalid_client')) throw error
+  })
+}
+
 const login = async (terminal: Terminal): Promise<void> => {
   const { values } = parseArgs({ args: [...terminal.args], options: { url: text, scope: text } })
   const file = loginFile(terminal.env)
   const before = await readLogin(file)
-  const baseUrl = (values.url ?? terminal.env.PAYMENTS_URL ?? before?.baseUrl ?? defaultUrl).replace(/\/$/, '')
-  const metadata = await discover(fetch, baseUrl)
+  const baseUrl = urlForLogin(terminal, values.url, before)
+  const metadata = await discover(baseUrl)
   const loginAs = async (clientId: string): Promise<Login> => {
     const tokens = await loginByDevice({
-      fetch,
       metadata,
       clientId,
       scope: values.scope ?? neededScopes,
@@ -44,7 +51,7 @@ const login = async (terminal: Terminal): Promise<void> => {
     })
     return { baseUrl, clientId, tokens }
   }
-  const loginAsNew = async () => loginAs(await registerDeviceClient(fetch, metadata, `Command line on ${hostname()}`))
+  const loginAsNew = async () => loginAs(await registerDeviceClient(metadata, `Command line on ${hostname()}`))
   const made =
     before?.baseUrl === baseUrl
       ? await loginAs(before.clientId).catch((error: unknown) => {
@@ -53,26 +60,32 @@ const login = async (terminal: Terminal): Promise<void> => {
           throw error
         })
       : await loginAsNew()
-  await writeLogin(file, made)
+  const replaced = await withLock(file, async () => {
+    const stored = await readLogin(file)
+    await writeLogin(file, made)
+    return stored
+  })
   terminal.say(`Logged in to ${baseUrl} with: ${made.tokens.scope}`)
+  if (terminal.env.PAYMENTS_API_KEY) terminal.say('PAYMENTS_API_KEY is set: commands use that key, not this login.')
+  // Nobody would hold the replaced tokens, and their access would last.
+  if (replaced)
+    await revokeLogin(replaced).catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error)
+      terminal.say(`The access of the earlier login is not revoked (${why}). Revoke it at ${replaced.baseUrl}.`)
+    })
 }
 
 const logout = async (terminal: Terminal): Promise<void> => {
+  const { values } = parseArgs({ args: [...terminal.args], options: { url: text } })
   const file = loginFile(terminal.env)
-  const known = await readLogin(file)
-  // The refresh token is known for as long as the access exists, an access token only for a day.
-  if (known)
-    await revokeToken(
-      fetch,
-      await discover(fetch, known.baseUrl),
-      known.clientId,
-      known.tokens.refreshToken ?? known.tokens.accessToken,
-    ).catch((error: unknown) => {
-      // The service has removed the client, and its access with it.
-      if (!isRefusedAs(error, 'invalid_client')) throw error
-    })
-  await forgetLogin(file)
-  terminal.say('Logged out: the access is revoked.')
+  // Another command may be refreshing the tokens.
+  const known = await withLock(file, async () => {
+    const stored = await loginFor(terminal, values.url)
+    if (stored) await revokeLogin(stored)
+    await forgetLogin(file)
+    return stored
+  })
+  terminal.say(known ? 'Logged out: the access is revoked.' : 'There was no login.')
 }
 
 const whoami = async (terminal: Terminal): Promise<void> => {
@@ -126,7 +139,8 @@ const list = '[--limit 25] [--json]'
 export const commands: Readonly<Record<string, Command>> = {
   login: {
     arguments: '[--url URL] [--scope "payment.create payment.read …"]',
-    summary: 'Authorizes this machine in a browser, where you choose its limits.',
+    summary:
+      'Authorizes this machine in a browser, where you choose its limits. Replaces an earlier login, whose access is revoked.',
     run: login,
   },
   logout: { arguments: '', summary: 'Revokes the access of this machine.', run: logout },
@@ -135,7 +149,7 @@ export const commands: Readonly<Record<string, Command>> = {
   payees: {
     arguments: `[add|verify|confirm|archive] [--name TEXT] [--made-by GRANT] [--proposed] [--all] ${list}`,
     summary: `Lists payees: id, name, mask, the registered name, and creator.
-  payments payees add NAME NUMBER [--rail RAIL] [--bank CODE] [--account TEXT] [--legal-name TEXT]
+  payments payees add NAME NUMBER [--rail RAIL] [--bank CODE] [--account TEXT] [--legal-name TEXT] [--type TEXT] [--key IDEMPOTENCY_KEY]
     RAIL: a payment_rail of the API. Default: MPESA_B2C, or PESALINK with --bank
   payments payees verify|archive|confirm PAYEE…, or --made-by GRANT for all payees created by a key or an agent (only people confirm)`,
     run: payees,
@@ -216,7 +230,10 @@ export const commands: Readonly<Record<string, Command>> = {
   completion: {
     arguments: '(bash | zsh | fish)',
     summary: 'Completes commands and options in a shell: source <(payments completion bash)',
-    run: async ({ args, out }) => out(completionFor(args[0], commands)),
+    run: async ({ args, out }) => {
+      const { positionals } = parseArgs({ args: [...args], allowPositionals: true, options: {} })
+      out(completionFor(positionals.length === 1 ? positionals[0] : undefined, commands))
+    },
   },
 }
 
@@ -227,6 +244,7 @@ export const usage = `payments: the payments service on the command line
 ${Object.entries(commands).map(lineOf).join('\n')}
   payments --version
 
-Write amounts with cents: 250.00. Each command has --help and --url. PAYMENTS_API_KEY (and PAYMENTS_URL) replaces the login.`
+Write amounts with cents: 250.00. Each command has --help and --url. PAYMENTS_API_KEY replaces the login.
+PAYMENTS_URL names the service, like --url. A login works only at its own service.`
 
 export const helpOf = (name: string, command: Command): string => `${lineOf([name, command]).trim()}\n\n${command.summary}`

@@ -1,4 +1,5 @@
 import { UsageError } from './errors.ts'
+import { entryOf } from './terminal.ts'
 
 type Described = { arguments: string; summary: string }
 
@@ -34,7 +35,7 @@ const shells: Readonly<Record<string, (words: Words) => string>> = {
 
 /** Shell script that completes commands and their options. */
 export const completionFor = (shell: string | undefined, commands: Readonly<Record<string, Described>>): string => {
-  const write = shells[shell ?? '']
+  const write = entryOf(shells, shell ?? '')
   if (!write) throw new UsageError(`Name a shell (${Object.keys(shells).join(', ')}): source <(payments completion bash)`)
   return write(Object.entries(commands).map(([name, command]) => [name, optionsOf(command)] as const))
 }

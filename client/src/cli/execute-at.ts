@@ -16,11 +16,12 @@ const instantOf = (local: number, timeZone: string): number =>
 
 type Zones = { time_zone: string; time_zone_from: string | null; previous_time_zone: string | null }
 
-/** The instant, and its zone: a changed zone applies only from `time_zone_from`. */
+/** The instant and its zone. A changed zone applies only from `time_zone_from`, at which local times may be skipped. */
 const instantIn = (local: number, { time_zone, time_zone_from: from, previous_time_zone: previous }: Zones) => {
-  const before = previous === null ? Number.NaN : instantOf(local, previous)
-  if (from !== null && previous !== null && before < Date.parse(from)) return { instant: before, timeZone: previous }
-  return { instant: instantOf(local, time_zone), timeZone: time_zone }
+  const changeAt = from === null ? Number.NEGATIVE_INFINITY : Date.parse(from)
+  const before = instantOf(local, previous ?? time_zone)
+  if (previous !== null && before < changeAt) return { instant: before, timeZone: previous }
+  return { instant: Math.max(instantOf(local, time_zone), changeAt), timeZone: time_zone }
 }
 
 export type ExecuteAt = { execute_at: string; label: string }
@@ -38,5 +39,8 @@ export const parseExecuteAt = async (client: Payments, text: string): Promise<Ex
   if (offset !== undefined) return { execute_at: `${local}${offset}`, label: `${local}${offset}` }
   const { workspace } = await client.workspaces.current()
   const { instant, timeZone } = instantIn(asUtc, workspace)
-  return { execute_at: new Date(instant).toISOString(), label: `${date} ${minute}${second === '00' ? '' : `:${second}`}, ${timeZone}` }
+  return {
+    execute_at: new Date(instant).toISOString(),
+    label: `${date} ${minute}${second === '00' ? '' : `:${second}`}, ${timeZone}`,
+  }
 }

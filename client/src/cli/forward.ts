@@ -7,8 +7,8 @@ import { UsageError } from './errors.ts'
 import { type ListenOptions, type ListenStatus, listen, newStatus, post, type Undelivered } from './listen.ts'
 import { clientOf } from './session.ts'
 import { appendLine, readLines, readListenState, takeFile, writeListenState } from './store.ts'
-import { flag, type Terminal, text } from './terminal.ts'
-import { newSecret } from './webhook.ts'
+import { flag, type Terminal, text, wholeNumber } from './terminal.ts'
+import { newSecret, signingKeyOf } from './webhook.ts'
 
 /** The health check fails if an unfinished event is older than this. */
 const longestWaitMs = 60_000
@@ -82,17 +82,16 @@ const replay = async (
   return (await readLines(file)).length === 0
 }
 
-const listenWithState = async (client: Payments, file: string, options: ListenOptions & { secretGiven: boolean }) => {
-  const { secretGiven, ...rest } = options
+const listenWithState = async (client: Payments, file: string, options: ListenOptions) => {
+  const { secret, say } = options
   const before = await readListenState(file)
-  const secret = secretGiven || !before ? rest.secret : before.secret
   // Without a starting point, a restart before the first event would miss the events in between.
   const newest = async () => (await client.notifications.list({ limit: 1 }).page()).data[0]?.id ?? null
   const lastEventId = before?.lastEventId === undefined ? await newest() : before.lastEventId
   const keep = (id: string) => writeListenState(file, { secret, lastEventId: id })
   await writeListenState(file, { secret, lastEventId })
-  rest.say(`Events are signed with the secret in ${file}`)
-  await listen(client, { ...rest, secret, resume: { lastEventId, keep } })
+  say(`Events are signed with the secret in ${file}`)
+  await listen(client, { ...options, resume: { lastEventId, keep } })
 }
 
 export const forward = async (terminal: Terminal): Promise<void> => {
@@ -104,15 +103,20 @@ export const forward = async (terminal: Terminal): Promise<void> => {
     },
   })
   const { forward: forwardTo, state } = values
-  if (forwardTo === undefined || !URL.canParse(forwardTo))
+  // Without http:, `localhost:4000/hook` is a valid URL of the scheme localhost.
+  if (forwardTo === undefined || !URL.canParse(forwardTo) || !/^https?:$/.test(new URL(forwardTo).protocol))
     throw new UsageError('Name the address: --forward http://localhost:4000/hook')
-  const tries = Number(values.tries ?? (state === undefined ? 5 : 10))
-  if (!Number.isInteger(tries) || tries < 1) throw new UsageError('--tries takes a number of at least 1')
+  const tries = wholeNumber('tries', values.tries ?? (state === undefined ? '5' : '10'))
+  if (tries < 1) throw new UsageError('--tries takes a number of at least 1')
   const file = values.undelivered ?? (state && `${state}.undelivered`)
   const { signal, say } = terminal
-  const known = values.secret ?? (values.replay && state ? (await readListenState(state))?.secret : undefined)
+  const known = values.secret ?? (state === undefined ? undefined : (await readListenState(state))?.secret)
   const secret = known ?? newSecret()
+  signingKeyOf(secret)
   if (values.replay) {
+    const { events, tries, health, url } = values
+    const ignored = Object.entries({ events, tries, health, url }).find(([, value]) => value !== undefined)
+    if (ignored) throw new UsageError(`--replay sends each undelivered event once: omit --${ignored[0]}.`)
     if (file === undefined) throw new UsageError('Name the file: --undelivered FILE, or --state FILE')
     if (known === undefined) say(`Events are signed with ${secret}`)
     if (!(await replay(file, { forwardTo, secret, signal, say }))) process.exitCode = 4
@@ -126,7 +130,7 @@ export const forward = async (terminal: Terminal): Promise<void> => {
   const options = { forwardTo, secret, types, signal, say, status, tries, ...(setAside && { setAside }) }
   const close = values.health === undefined ? undefined : await serveHealth(values.health, status, say)
   try {
-    if (state !== undefined) return await listenWithState(client, state, { ...options, secretGiven: values.secret !== undefined })
+    if (state !== undefined) return await listenWithState(client, state, options)
     say(`Events are signed with ${secret}`)
     await listen(client, options)
   } finally {

@@ -61,11 +61,12 @@ const outcomeOf = ({ status, headers }: Response): Outcome => {
 export const post = async (event: Sent, { forwardTo, secret, signal }: Sending): Promise<Outcome> => {
   const body = bodyOf(event)
   const id = event.id ?? `reset_${event.created_at}`
+  const signature = signedHeaders(secret, id, new Date(), body)
   try {
     const response = await fetch(forwardTo, {
       method: 'POST',
       redirect: 'manual',
-      headers: { 'content-type': 'application/json', ...signedHeaders(secret, id, new Date(), body) },
+      headers: { 'content-type': 'application/json', ...signature },
       body,
       signal: AbortSignal.any([signal, AbortSignal.timeout(answerTimeoutMs)]),
     })

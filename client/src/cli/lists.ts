@@ -5,38 +5,42 @@ import type { Item } from '../route-types.ts'
 import { amountText, payeeText } from './amount.ts'
 import { UsageError } from './errors.ts'
 import { clientOf } from './session.ts'
-import { type Column, sayList } from './table.ts'
-import { flag, type Terminal, text } from './terminal.ts'
+import { type Column, sayPage } from './table.ts'
+import { flag, type Terminal, text, wholeNumber } from './terminal.ts'
 
-type Options = { limit: number; status: string | undefined; purpose: string | undefined }
+type Filter = 'status' | 'purpose'
+type Options = { limit: number } & Record<Filter, string | undefined>
 type Listing<Row> = {
   read: (client: Payments, options: Options) => Pages<Row>
   columns: (client: Payments) => readonly Column<Row>[]
-  /** Whether the command accepts `--purpose`. */
-  byPurpose?: boolean
+  /** Options that select items. The command refuses the others. */
+  filters: readonly Filter[]
 }
 
 /** Lists items, newest first: a table for a person or, with --json, one line of JSON for each item. */
 const listing =
-  <Row extends { id: string }>({ read, columns, byPurpose = false }: Listing<Row>) =>
+  <Row extends { id: string }>({ read, columns, filters }: Listing<Row>) =>
   async (terminal: Terminal): Promise<void> => {
     const { values } = parseArgs({
       args: [...terminal.args],
       options: { url: text, limit: text, status: text, purpose: text, json: flag },
     })
-    if (values.purpose !== undefined && !byPurpose) throw new UsageError('--purpose is for the list of payments')
-    const limit = Number(values.limit ?? 25)
+    const { status, purpose } = values
+    const ignored = Object.entries({ status, purpose }).find(
+      ([name, value]) => value !== undefined && !filters.some((each) => each === name),
+    )
+    if (ignored) throw new UsageError(`This list cannot be filtered by --${ignored[0]}.`)
+    const limit = wholeNumber('limit', values.limit ?? '25')
     const client = await clientOf(terminal, values.url)
-    const { data } = await read(client, { limit, status: values.status, purpose: values.purpose }).page()
-    if (values.json) for (const item of data) terminal.out(JSON.stringify(item))
-    else sayList(terminal, [['ID', ({ id }) => id], ...columns(client)], data)
+    const page = await read(client, { limit, status, purpose }).page()
+    sayPage(terminal, [['ID', ({ id }) => id], ...columns(client)], page, values.json)
   }
 
 const statusOf = <Status extends string>(status: string | undefined): { status?: Status } =>
   status === undefined ? {} : { status: status as Status }
 
 export const paymentsList = listing({
-  byPurpose: true,
+  filters: ['status', 'purpose'],
   read: (client, { limit, status, purpose }) =>
     client.payments.list({
       limit,
@@ -55,6 +59,7 @@ export const paymentsList = listing({
 const currencyOf = (of: { currency: string } | null): string => of?.currency ?? ''
 
 export const approvals = listing({
+  filters: ['status'],
   read: (client, { limit, status }) => client.approvals.list({ limit, ...statusOf<'pending'>(status ?? 'pending') }),
   columns: ({ baseUrl }) => [
     [
@@ -87,6 +92,7 @@ const limitsText = (policy: Limits): string => {
 }
 
 export const policies = listing<Item<'/v1/spending-policies'>>({
+  filters: ['status'],
   read: (client, { limit, status }) => client.policies.list({ limit, ...statusOf<'active'>(status) }),
   columns: () => [
     ['NAME', ({ name }) => name],
@@ -96,6 +102,7 @@ export const policies = listing<Item<'/v1/spending-policies'>>({
 })
 
 export const refusals = listing({
+  filters: [],
   read: (client, { limit }) => client.payments.refusals({ limit }),
   columns: () => [
     ['ASKED FOR', ({ created_at }) => created_at],

@@ -4,14 +4,17 @@ import { ConnectionError, PaymentsError } from '../errors.ts'
 import { WaitTimeoutError } from '../wait-for.ts'
 import { commands, helpOf, usage } from './commands.ts'
 import { AlreadyDoneError, UsageError } from './errors.ts'
+import { entryOf } from './terminal.ts'
 import { version } from './version.ts'
 
 const [name = 'help', ...args] = process.argv.slice(2)
-const command = commands[name]
+const command = entryOf(commands, name)
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(new UsageError('Stopped.')))
 // The process that reads this output may exit first (`payments events --follow | head`).
 process.stdout.on('error', () => stop.abort(new UsageError('The output was closed.')))
+
+const hasKey = Boolean(process.env.PAYMENTS_API_KEY)
 
 let inProgress = false
 const endProgress = () => {
@@ -36,7 +39,8 @@ const explain = (error: unknown): string => {
   if (error instanceof PaymentsError) {
     const details = Object.keys(error.details).length > 0 ? `\n${JSON.stringify(error.details, null, 2)}` : ''
     const scope = error.code === 'forbidden' ? (error.details as { required_permission?: string }).required_permission : undefined
-    const hint = scope === undefined ? '' : `\nLog in again with it: payments login --scope "… ${scope}"`
+    const remedy = hasKey ? 'Use an API key that has it.' : `Log in again with it: payments login --scope "… ${scope}"`
+    const hint = error.status === 401 && !hasKey ? '\nLog in again: payments login' : scope === undefined ? '' : `\n${remedy}`
     return `${error.code}: ${error.message}${hint}${details}`
   }
   if (error instanceof ConnectionError && error.idempotencyKey !== undefined) {

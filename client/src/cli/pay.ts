@@ -32,26 +32,29 @@ export const simulate = async (terminal: Terminal): Promise<void> => {
   terminal.out(json(await client.payments.simulate({ ...order, ...(when && { execute_at: when.execute_at }) })))
 }
 
-const earlierOf = (error: unknown): string | undefined => {
-  if (!(error instanceof PaymentsError)) return undefined
-  const { reason, existing_payment_id: earlier } = error.details as { reason?: unknown; existing_payment_id?: unknown }
-  return reason === 'possible_duplicate' && typeof earlier === 'string' ? earlier : undefined
-}
-
 type Order = Body<'/v1/payments', 'post'>
 type Asking = { again: boolean | undefined; key: string | undefined }
 
 /** Pays a beneficiary. A payment that resembles an earlier one requires a person's confirmation. */
 const payOnce = async (terminal: Terminal, client: Payments, order: Order, { again, key }: Asking) => {
-  const options = { signal: terminal.signal, ...(key !== undefined && { idempotencyKey: key }) }
+  const { signal, ask } = terminal
+  const options = { signal, ...(key !== undefined && { idempotencyKey: key }) }
   try {
     return await client.payments.create({ ...order, on_duplicate: 'confirm' }, options)
   } catch (error) {
-    const earlier = earlierOf(error)
-    if (earlier === undefined) throw error
-    const meant = again || (await terminal.ask?.(`This looks like ${earlier}, a recent payment. Pay again?`))
-    if (!meant) throw new UsageError(`Nothing was paid: this looks like ${earlier}. To pay again, add --again.`)
-    return client.payments.create({ ...order, duplicate_of: earlier }, options)
+    if (!(error instanceof PaymentsError)) throw error
+    const { reason, existing_payment_id: existing } = error.details as { reason?: unknown; existing_payment_id?: unknown }
+    if (typeof existing !== 'string') throw error
+    if (reason === 'possible_duplicate') {
+      const meant = again || (await ask?.(`This looks like ${existing}, a recent payment. Pay again?`))
+      if (!meant) throw new UsageError(`Nothing was paid: this looks like ${existing}. To pay again, add --again.`)
+      return client.payments.create({ ...order, duplicate_of: existing }, options)
+    }
+    // An earlier run may have used the key for an intended second payment: that request named the first one.
+    const made = reason === 'idempotency' ? await client.payments.get(existing, { signal }).catch(() => undefined) : undefined
+    const warning = made?.decision.warnings.find(({ code }) => code === 'possible_duplicate')
+    if (!warning || !('payment_id' in warning)) throw error
+    return client.payments.create({ ...order, duplicate_of: warning.payment_id }, options)
   }
 }
 

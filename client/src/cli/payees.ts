@@ -6,8 +6,8 @@ import { payeeText } from './amount.ts'
 import { UsageError } from './errors.ts'
 import { payeeIdOf } from './find-payee.ts'
 import { clientOf } from './session.ts'
-import { type Column, sayList } from './table.ts'
-import { flag, json, type Terminal, text } from './terminal.ts'
+import { type Column, sayPage } from './table.ts'
+import { entryOf, flag, json, type Terminal, text, wholeNumber } from './terminal.ts'
 
 type Payee = Item<'/v1/beneficiaries'>
 
@@ -46,17 +46,16 @@ const list = async (terminal: Terminal, args: readonly string[]): Promise<void> 
   const { values } = parseArgs({ args: [...args], options })
   const { name: q, 'made-by': made_by_grant_id, limit = '25' } = values
   const client = await clientOf(terminal, values.url)
-  const { data } = await client.beneficiaries
+  const page = await client.beneficiaries
     .list({
-      limit: Number(limit),
+      limit: wholeNumber('limit', limit),
       ...(q !== undefined && { q }),
       ...(made_by_grant_id !== undefined && { made_by_grant_id }),
       ...(values.proposed && { confirmation: 'proposed' }),
       ...(values.all && { status: 'all' }),
     })
     .page()
-  if (values.json) for (const payee of data) terminal.out(JSON.stringify(payee))
-  else sayList(terminal, columns, data)
+  sayPage(terminal, columns, page, values.json)
 }
 
 const add = async (terminal: Terminal, args: readonly string[]): Promise<void> => {
@@ -141,7 +140,7 @@ const subcommands: Readonly<Record<string, (terminal: Terminal, args: readonly s
 export const payees = async (terminal: Terminal): Promise<void> => {
   const [first, ...rest] = terminal.args
   if (first === undefined || first.startsWith('-')) return list(terminal, terminal.args)
-  const run = subcommands[first]
+  const run = entryOf(subcommands, first)
   if (!run) throw new UsageError(`unknown command payees ${first}. Valid: ${Object.keys(subcommands).join(', ')}`)
   await run(terminal, rest)
 }

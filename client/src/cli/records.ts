@@ -1,12 +1,11 @@
 import { parseArgs } from 'node:util'
-import type { Payments } from '../client.ts'
 import { ConflictError, NotFoundError } from '../errors.ts'
 import type { Item } from '../route-types.ts'
 import { amountText, payeeText, resultText } from './amount.ts'
 import { UsageError } from './errors.ts'
 import { clientOf } from './session.ts'
-import { sayList } from './table.ts'
-import { flag, json, type Terminal, text } from './terminal.ts'
+import { sayList, sayPage } from './table.ts'
+import { entryOf, flag, json, type Terminal, text, wholeNumber } from './terminal.ts'
 
 const idIn = (positionals: readonly string[], command: string, example: string): string => {
   const [id, ...more] = positionals
@@ -20,6 +19,8 @@ const isBatch = (id: string): boolean => id.startsWith('pba_')
 export const payment = async (terminal: Terminal): Promise<void> => {
   const options = { url: text, key: text, wait: flag, json: flag } as const
   const { values, positionals } = parseArgs({ args: [...terminal.args], allowPositionals: true, options })
+  if (values.key !== undefined && positionals.length > 0)
+    throw new UsageError('Give the id of the payment or its --key, not both.')
   const client = await clientOf(terminal, values.url)
   const { signal } = terminal
   const byKey = async (idempotency_key: string): Promise<string> => {
@@ -60,6 +61,7 @@ export const statement = async (terminal: Terminal): Promise<void> => {
   const options = { url: text, from: text, to: text, csv: flag, json: flag } as const
   const { values } = parseArgs({ args: [...terminal.args], options })
   const { from, to } = values
+  if (values.csv && values.json) throw new UsageError('Give --csv or --json, not both.')
   const period: Period = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
   const client = await clientOf(terminal, values.url)
   if (values.csv) return terminal.out((await client.workspaces.statementCsv(period)).trimEnd())
@@ -94,47 +96,59 @@ export const statement = async (terminal: Terminal): Promise<void> => {
 const listKeys = async (terminal: Terminal, args: readonly string[]): Promise<void> => {
   const { values } = parseArgs({ args: [...args], options: { url: text, limit: text, json: flag } })
   const client = await clientOf(terminal, values.url)
-  const { data } = await client.apiKeys.list({ limit: Number(values.limit ?? 25) }).page()
-  if (values.json) for (const key of data) terminal.out(JSON.stringify(key))
-  else
-    sayList(
-      terminal,
-      [
-        ['ID', ({ id }) => id],
-        ['NAME', ({ name }) => name],
-        ['BEGINS WITH', ({ key_prefix }) => key_prefix],
-        ['STATUS', ({ status }) => status],
-        ['LAST USED', ({ last_used_at }) => last_used_at ?? 'never'],
-      ],
-      data,
+  sayPage(
+    terminal,
+    [
+      ['ID', ({ id }) => id],
+      ['NAME', ({ name }) => name],
+      ['BEGINS WITH', ({ key_prefix }) => key_prefix],
+      ['STATUS', ({ status }) => status],
+      ['LAST USED', ({ last_used_at }) => last_used_at ?? 'never'],
+    ],
+    await client.apiKeys.list({ limit: wholeNumber('limit', values.limit ?? '25') }).page(),
+    values.json,
+  )
+}
+
+type ChangedKey = Item<'/v1/accounts/me/api-keys'> & { key?: string }
+
+const changeKey = async (id: string, changing: Promise<ChangedKey>): Promise<ChangedKey> =>
+  changing.catch((error: unknown) => {
+    if (error instanceof NotFoundError) throw new UsageError(`${id} is not a key that this credential can see.`)
+    throw error
+  })
+
+const sayKey = ({ out }: Terminal, key: ChangedKey, asJson: boolean | undefined): void =>
+  out(asJson ? json(key) : [key.id, key.name, key.status, ...(key.key === undefined ? [] : [key.key])].join('  '))
+
+const revokeKey = async (terminal: Terminal, args: readonly string[]): Promise<void> => {
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: { url: text, json: flag } })
+  const id = idIn(positionals, 'keys revoke', 'key_…')
+  const client = await clientOf(terminal, values.url)
+  sayKey(terminal, await changeKey(id, client.apiKeys.revoke(id)), values.json)
+}
+
+const rotateKey = async (terminal: Terminal, args: readonly string[]): Promise<void> => {
+  const options = { url: text, overlap: text, json: flag } as const
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
+  const id = idIn(positionals, 'keys rotate', 'key_…')
+  const overlap_seconds = wholeNumber('overlap', values.overlap ?? '0')
+  const client = await clientOf(terminal, values.url)
+  const key = await changeKey(id, client.apiKeys.rotate(id, { overlap_seconds }))
+  sayKey(terminal, key, values.json)
+  if (key.key === undefined)
+    throw new Error(
+      `${id} is replaced by ${key.id}, but the answer with the new key was lost. Run payments keys rotate ${key.id}.`,
     )
 }
 
-const changeKey =
-  (
-    verb: string,
-    change: (client: Payments, id: string, overlap: number) => Promise<Item<'/v1/accounts/me/api-keys'> & { key?: string }>,
-  ) =>
-  async (terminal: Terminal, args: readonly string[]): Promise<void> => {
-    const options = { url: text, overlap: text, json: flag } as const
-    const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
-    const id = idIn(positionals, `keys ${verb}`, 'key_…')
-    const overlap = Number(values.overlap ?? 0)
-    if (!Number.isInteger(overlap)) throw new UsageError('--overlap takes seconds: --overlap 3600')
-    const key = await change(await clientOf(terminal, values.url), id, overlap).catch((error: unknown) => {
-      if (error instanceof NotFoundError) throw new UsageError(`${id} is not a key that this credential can see.`)
-      throw error
-    })
-    terminal.out(values.json ? json(key) : [key.id, key.name, key.status, ...(key.key === undefined ? [] : [key.key])].join('  '))
-  }
-
 const acts: Readonly<Record<string, (terminal: Terminal, args: readonly string[]) => Promise<void>>> = {
-  revoke: changeKey('revoke', (client, id) => client.apiKeys.revoke(id)),
-  rotate: changeKey('rotate', (client, id, overlap_seconds) => client.apiKeys.rotate(id, { overlap_seconds })),
+  revoke: revokeKey,
+  rotate: rotateKey,
 }
 
 export const keys = async (terminal: Terminal): Promise<void> => {
   const [verb = '', ...rest] = terminal.args
-  const act = acts[verb]
+  const act = entryOf(acts, verb)
   await (act ? act(terminal, rest) : listKeys(terminal, terminal.args))
 }

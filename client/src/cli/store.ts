@@ -1,14 +1,16 @@
-import { appendFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Tokens } from '../oauth.ts'
+import { UsageError } from './errors.ts'
 
 /** A login: service, client and tokens. */
 export type Login = { baseUrl: string; clientId: string; tokens: Tokens }
 
 export const loginFile = (env: NodeJS.ProcessEnv): string =>
-  env.PAYMENTS_LOGIN_FILE ?? join(env.XDG_CONFIG_HOME ?? join(homedir(), '.config'), 'payments-service', 'login.json')
+  // An empty variable counts as unset (XDG Base Directory), not as the current folder.
+  env.PAYMENTS_LOGIN_FILE || join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'payments-service', 'login.json')
 
 const hasCode = (error: unknown, code: string): boolean => error instanceof Error && 'code' in error && error.code === code
 const isMissing = (error: unknown): boolean => hasCode(error, 'ENOENT')
@@ -24,7 +26,11 @@ const readText = async (file: string): Promise<string | undefined> => {
 
 const readJson = async <T>(file: string): Promise<T | undefined> => {
   const text = await readText(file)
-  return text === undefined ? undefined : (JSON.parse(text) as T)
+  try {
+    return text === undefined ? undefined : (JSON.parse(text) as T)
+  } catch {
+    throw new UsageError(`The file ${file} is damaged: it is not JSON. Remove it, then run the command again.`)
+  }
 }
 
 /** Writes a file that only its owner can read. The rename prevents a half-written file, whose content would be lost. */
@@ -36,32 +42,49 @@ const writeJson = async (file: string, value: unknown): Promise<void> => {
 }
 
 const lockPollMs = 50
-/** The holder of an older lock has ended without removing it: a refresh takes seconds. */
+/** The holder of an older lock has ended without releasing it: a refresh takes seconds. */
 const maxLockMs = 30_000
 
-/** Lets one process at a time do the work, by a file that only one of them can create. */
-export const withLock = async <T>(file: string, work: () => Promise<T>): Promise<T> => {
-  const lock = `${file}.lock`
-  const take = () =>
-    writeFile(lock, `${process.pid}\n`, { flag: 'wx', mode: 0o600 }).then(
-      () => true,
-      (error: unknown) => {
-        if (!hasCode(error, 'EEXIST')) throw error
-        return false
-      },
-    )
-  while (!(await take())) {
-    const takenMs = await stat(lock).then(
-      ({ mtimeMs }) => mtimeMs,
-      () => Date.now(),
-    )
-    if (Date.now() - takenMs > maxLockMs) await rm(lock, { force: true })
-    else await pause(lockPollMs)
+/** Numbers of the lock files. A new number belongs to the one process that creates its file, and the highest is the lock. */
+const lockNumbers = async (file: string): Promise<number[]> => {
+  const start = `${basename(file)}.lock.`
+  const names = (await readdir(dirname(file))).filter((name) => name.startsWith(start))
+  return names.map((name) => Number(name.slice(start.length))).filter(Number.isSafeInteger)
+}
+
+/** Takes the lock if it is released or old. No number is used twice, so two processes that find an old lock cannot both take it. */
+const takeLock = async (file: string): Promise<string | undefined> => {
+  const last = Math.max(0, ...(await lockNumbers(file)))
+  const heldMs = await stat(`${file}.lock.${last}`).then(
+    ({ mtimeMs }) => Date.now() - mtimeMs,
+    () => maxLockMs,
+  )
+  if (heldMs < maxLockMs) return undefined
+  const own = `${file}.lock.${last + 1}`
+  try {
+    await writeFile(own, `${process.pid}\n`, { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return undefined
+    throw error
   }
+  const others = (await lockNumbers(file)).filter((number) => number !== last + 1)
+  // Another process took the lock, and removed the files below its own, between the two lists.
+  const isLate = others.some((number) => number > last)
+  for (const name of isLate ? [own] : others.map((number) => `${file}.lock.${number}`)) await rm(name, { force: true })
+  return isLate ? undefined : own
+}
+
+/** Lets one process at a time do the work. */
+export const withLock = async <T>(file: string, work: () => Promise<T>): Promise<T> => {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  let lock = await takeLock(file)
+  for (; lock === undefined; lock = await takeLock(file)) await pause(lockPollMs)
+  const own = lock
   try {
     return await work()
   } finally {
-    await rm(lock, { force: true })
+    // Releases the lock by its age. The file is gone if another process has taken the lock over.
+    await utimes(own, 0, 0).catch(() => undefined)
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Page } from '../pages.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Prints rows with aligned columns. The columns in `right` hold amounts and align right. */
@@ -17,4 +18,16 @@ export const sayList = <Row>({ out, say }: Terminal, columns: readonly Column<Ro
   const titles = columns.map(([title]) => title)
   const right = columns.flatMap(([, , side], index) => (side ? [index] : []))
   if (rows.length > 0) sayTable([titles, ...rows.map((row) => columns.map(([, cell]) => cell(row)))], out, right)
+}
+
+/** Prints a page: a table for a person or, with --json, one line of JSON for each item. Says if the list has more. */
+export const sayPage = <Row>(
+  terminal: Terminal,
+  columns: readonly Column<Row>[],
+  { data, next_cursor }: Page<Row>,
+  asJson: boolean | undefined,
+): void => {
+  if (asJson) for (const row of data) terminal.out(JSON.stringify(row))
+  else sayList(terminal, columns, data)
+  if (next_cursor !== null) terminal.say(`The list has more than these ${data.length}: --limit takes up to 100.`)
 }

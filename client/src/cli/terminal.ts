@@ -1,3 +1,5 @@
+import { UsageError } from './errors.ts'
+
 /** Input and output of a command. */
 export type Terminal = {
   args: readonly string[]
@@ -11,6 +13,16 @@ export type Terminal = {
   signal: AbortSignal
   /** Asks a person. Absent if no one can answer. */
   ask?: (question: string) => Promise<boolean>
+}
+
+/** A command or another entry that a word names. Names of JavaScript's own, such as `constructor`, are none. */
+export const entryOf = <Entry>(entries: Readonly<Record<string, Entry>>, name: string): Entry | undefined =>
+  Object.hasOwn(entries, name) ? entries[name] : undefined
+
+/** The value of an option that takes a whole number. */
+export const wholeNumber = (option: string, value: string): number => {
+  if (!/^\d{1,9}$/.test(value)) throw new UsageError(`--${option} takes a whole number, not "${value}".`)
+  return Number(value)
 }
 
 export const text = { type: 'string' } as const
