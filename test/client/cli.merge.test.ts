@@ -120,6 +120,20 @@ describe('payments login', () => {
     const after = payments(['whoami'])
     expect([await after.ended, after.err()]).toEqual([exit.usage, expect.stringMatching(/payments login/)])
   })
+
+  test('replaces an earlier login, and revokes its access', async () => {
+    const file = join(folder, 'twice.json')
+    const login = async () => {
+      const run = payments(['login', '--scope', 'payment.read'], { PAYMENTS_LOGIN_FILE: file })
+      const [, code] = await run.waitForOutput(/compare the code: (\S+)/)
+      expect((await person.api.post(`/v1/oauth/device/${code}/decision`, { decision: 'approve' })).status).toBe(200)
+      expect(await run.ended, run.err()).toBe(exit.done)
+      return JSON.parse(await readFile(file, 'utf8')).tokens.accessToken as string
+    }
+    const tokens = [await login(), await login()]
+    const read = async (bearer: string) => (await service.api.get('/v1/payments', { bearer })).status
+    expect(await Promise.all(tokens.map(read))).toEqual([401, 200])
+  })
 })
 
 describe('with an API key', () => {
@@ -143,6 +157,22 @@ describe('with an API key', () => {
     const meant = payments([...order, '--again'], env)
     expect(await meant.ended, meant.err()).toBe(exit.done)
     expect(JSON.parse(meant.out()).id).not.toBe(id)
+  })
+
+  test('an intended second payment has a key of its own: the same command shows it again and pays nothing', async () => {
+    const env = await withKey()
+    const order = ['pay', beneficiary, '22.00']
+    const pay = async (...more: string[]) => {
+      const run = payments([...order, ...more], env)
+      expect(await run.ended, run.err()).toBe(exit.done)
+      return JSON.parse(run.out()).id
+    }
+    const first = await pay('--key', 'the first')
+    const second = await pay('--key', 'the second', '--again')
+    expect(second).not.toBe(first)
+    expect(await pay('--key', 'the second', '--again')).toBe(second)
+    const other = payments(['pay', beneficiary, '23.00', '--key', 'the second', '--again'], env)
+    expect([await other.ended, other.err()]).toEqual([exit.failed, expect.stringContaining('used with another request')])
   })
 
   test('lists show names, amounts and where a person decides', async () => {
@@ -269,6 +299,25 @@ describe('with an API key', () => {
     const dry = payments(['simulate', beneficiary, '34.00', '--at', day], await withKey())
     expect(await dry.ended, dry.err()).toBe(exit.done)
     expect(JSON.parse(dry.out()).outcome).toBe('allow')
+  })
+
+  test('pay --at reads a time in the zone that the workspace has then, while a new zone waits for its month', async () => {
+    const mover = await signIn(service.api)
+    const changed = await mover.api.patch('/v1/workspaces/current', { time_zone: 'Asia/Tokyo' })
+    const from = Date.parse(changed.body.workspace.time_zone_from)
+    const [dayBefore, dayAfter] = [from, from + 86_400_000].map((at) => new Date(at).toISOString().slice(0, 10))
+    const payee = await newBeneficiary(mover.api)
+    await fund(service, mover, 1_000_000n)
+    const env = { PAYMENTS_API_KEY: (await createKey(mover, {})).key }
+    for (const [at, hour, words] of [
+      [`${dayBefore} 12:00`, '09', 'Africa/Nairobi'],
+      [`${dayAfter} 12:00`, '03', 'Asia/Tokyo'],
+    ] as const) {
+      const run = payments(['pay', payee, '34.00', '--again', '--at', at], env)
+      expect(await run.ended, run.err()).toBe(exit.done)
+      expect(JSON.parse(run.out()).execute_at).toBe(`${at.slice(0, 10)}T${hour}:00:00.000Z`)
+      expect(run.err()).toContain(`: scheduled for ${at}, ${words}\n`)
+    }
   })
 
   test('pay --purpose says what a payment is for, and the list of payments shows it and finds it', async () => {
@@ -402,6 +451,24 @@ describe('with an API key', () => {
     expect(rotated).toEqual([exit.done, expect.stringMatching(/^key_\w+ {2}Till 4 {2}active {2}service_live_[0-9a-f]{64}\n$/)])
     const renewed = rotated[1].split(' ')[0] ?? ''
     expect(await run(['keys', 'revoke', renewed])).toEqual([exit.done, `${renewed}  Till 4  revoked\n`])
+  })
+
+  test('keys rotate says so if the answer with the new key was lost', async () => {
+    const manager = await withKey({ permissions: ['key.manage', 'payment.read'] })
+    const child = await createKey({ api: createClient(service.api.url, { bearer: manager.PAYMENTS_API_KEY }) } as typeof person, {
+      name: 'Till 5',
+      permissions: ['payment.read'],
+    })
+    const proxy = await startFaultyProxy(service.api.url)
+    try {
+      proxy.faults.push({ kind: 'answer lost' })
+      const [code, said] = await outcomeOf(['keys', 'rotate', child.id], { ...manager, PAYMENTS_URL: proxy.url })
+      const [renewed = ''] = /^key_\w+/.exec(said) ?? []
+      expect([code, said]).toEqual([exit.failed, expect.stringContaining(`was lost. Run payments keys rotate ${renewed}.`)])
+      expect(await outcomeOf(['keys', 'rotate', renewed], manager)).toEqual([exit.done, expect.stringContaining('service_live_')])
+    } finally {
+      await proxy.close()
+    }
   })
 
   test('completion names all commands', async () => {
@@ -561,6 +628,17 @@ describe('with an API key', () => {
       ['pay', beneficiary, '100'],
       ['listen'],
       ['nonsense'],
+      ['constructor'],
+      // Options that would be ignored.
+      ['refusals', '--status', 'denied'],
+      ['payments', '--limit', 'many'],
+      ['payment', 'pay_1', '--key', 'an order'],
+      ['statement', '--csv', '--json'],
+      ['batch', 'list.csv', '--key', 'an order', '--period', '2026-03'],
+      ['keys', 'revoke', 'key_1', '--overlap', '60'],
+      ['payees', 'constructor'],
+      ['listen', '--forward', 'http://localhost:1', '--undelivered', 'file', '--replay', '--events', 'payment.*'],
+      ['completion', 'bash', 'zsh'],
     ]) {
       const run = payments(args, { PAYMENTS_API_KEY: 'none' })
       expect([await run.ended, run.err().length > 0], args.join(' ')).toEqual([exit.usage, true])

@@ -85,14 +85,20 @@ describe('commands that share a login', () => {
     await withLock(one, async () => makeOld(await newestLock(one)))
     let inside = 0
     const seen: number[] = []
-    const work = async () => {
-      inside += 1
-      seen.push(inside)
-      await readdir(folder)
-      inside -= 1
+    const turns = async (count: number) => {
+      for (let turn = 0; turn < count; turn += 1) await readdir(folder)
     }
-    await Promise.all(Array.from({ length: 12 }, () => withLock(one, work)))
-    expect(seen).toEqual(Array(12).fill(1))
+    const command = async (start: number) => {
+      await turns(start)
+      await withLock(one, async () => {
+        inside += 1
+        seen.push(inside)
+        await turns(10)
+        inside -= 1
+      })
+    }
+    await Promise.all([0, 1, 2, 3, 4, 5, 6, 7].map(command))
+    expect(seen).toEqual(Array(8).fill(1))
   })
 
   test('do not release the lock of a command that took theirs over', async () => {

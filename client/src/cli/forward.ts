@@ -114,9 +114,7 @@ export const forward = async (terminal: Terminal): Promise<void> => {
   const secret = known ?? newSecret()
   signingKeyOf(secret)
   if (values.replay) {
-    const { events, tries, health, url } = values
-    const ignored = Object.entries({ events, tries, health, url }).find(([, value]) => value !== undefined)
-    if (ignored) throw new UsageError(`--replay sends each undelivered event once: omit --${ignored[0]}.`)
+    if (values.events !== undefined) throw new UsageError('--replay sends all undelivered events: omit --events.')
     if (file === undefined) throw new UsageError('Name the file: --undelivered FILE, or --state FILE')
     if (known === undefined) say(`Events are signed with ${secret}`)
     if (!(await replay(file, { forwardTo, secret, signal, say }))) process.exitCode = 4
