@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { getAddress } from 'viem'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { realRails } from '../../src/app-rails.ts'
 import { createDerivations, createVault } from '../../src/auth/vault.ts'
@@ -26,7 +27,7 @@ import { openService, startService } from '../harness/service.ts'
 import { findBreaches, findBreachesOf } from '../harness/verify.ts'
 import { balanceOf, deliver, lastOrder, pay, paymentOf, transferCallback } from '../rails-flows/scene.ts'
 import { patience } from '../start/process.ts'
-import { createTeam } from '../workspaces/team.ts'
+import { createTeam, join as joinTeam } from '../workspaces/team.ts'
 
 const ring = () => `first:${randomBytes(32).toString('base64')}`
 const keys = { ENCRYPTION_KEYS: ring(), TOKEN_SECRETS: ring(), ORDER_KEY: ring(), RECEIPT_KEYS: ring() }
@@ -245,7 +246,8 @@ test(
     ])
     expect([sound.code, sound.stdout]).toEqual([0, expect.stringMatching(/\n[0-9]+ promises kept, 0 broken\n$/)])
     expect(sound.stdout).toMatch(/ok {5}I1 {3}debits equal credits/)
-    const feed = /^Usage:\n {2}npm run admin -- accounts find <account>\n[\s\S]*\n\nunknown command "accounts feed x"\n$/
+    const feed =
+      /^Usage:\n {2}npm run admin -- accounts find <account>\n[\s\S]*\n\nunknown command "accounts feed x"; did you mean "accounts find"\?\n$/
     expect([wrongUsage.code, wrongUsage.stderr]).toEqual([2, expect.stringMatching(feed)])
     expect([refused.code, refused.stderr.trim()]).toEqual([1, 'There is no such resource.'])
     const counter = "('policy', gen_random_uuid(), gen_random_uuid(), 'day', '2026-03-04', 7, 1)"
@@ -360,6 +362,19 @@ describe('what is stored about a person', () => {
     expect(entry).toMatchObject({ credential: { kind: 'command' }, user_agent: expect.stringMatching(/^shell:/) })
   })
 
+  test('includes what others addressed to it: invitations of its wallet, and policies that name it', patience, async () => {
+    const team = await createTeam(service)
+    const [invited, named] = [await signIn(service.api), await joinTeam(service, team, 'admin')]
+    const invitation = { role: 'viewer', wallet_address: getAddress(invited.wallet.address) }
+    expect((await team.owner.api.post('/v1/workspaces/current/invitations', invitation)).status).toBe(201)
+    const policy = { name: 'Named', approval_threshold_minor: '0', approver_ids: [named.accountId] }
+    const { body } = await team.owner.api.post('/v1/spending-policies', policy)
+    const ofInvited = (await exported(invited.accountId)).document
+    expect(ofInvited.invitations).toMatchObject([{ accepted_at: null, wallet_address: expect.stringMatching(/^0x/i) }])
+    const ofNamed = (await exported(named.accountId)).document
+    expect(ofNamed.spending_policies.map(({ id }: Json) => id)).toEqual([parseId('policy', body.id)])
+  })
+
   test('is in the audit log as exported even if the export does not run to its end', patience, async () => {
     const { accountId } = await signIn(service.api)
     await service.deps.db.query('alter table payees rename workspace_id to workspace_id_away')
@@ -427,14 +442,14 @@ test('after a restore into a server whose transaction ids are behind, new rows a
 })
 
 test('what is wrong with a command line is its last line, below the syntax of its own command alone', patience, async () => {
-  const grant = 'Usage:\n  npm run admin -- grant|revoke <account>\n\n'
+  const grant = 'Usage:\n  npm run admin -- grant <account>\n      gives administrator rights\n\n'
   const wrong = [
     [['grant'], `${grant}<account> is missing\n`],
     [['grant', 'nobody@example.com'], `${grant}No account is called "nobody@example.com".\n`],
-    [
-      ['grant', 'x', '--reasn', 'y'],
-      expect.stringMatching(/^Usage:\n {2}npm run admin -- grant\|revoke <account>\n\nUnknown option '--reasn'/),
-    ],
+    [['grant', 'x', '--reasn', 'y'], `${grant}grant has no option --reasn\n`],
+    [['accounts', 'freeze', 'x', '--reasn', 'y'], expect.stringMatching(/no option --reasn; did you mean "--reason"\?\n$/)],
+    [['account', 'find', 'x'], expect.stringMatching(/unknown command "account find x"; did you mean "accounts find"\?\n$/)],
+    [['payments', 'resolve', 'pay_1', 'failed'], expect.stringMatching(/\n\n--evidence is missing\n$/)],
     [['frobnicate'], expect.stringMatching(/^npm run admin -- <command>[\s\S]*\n\nunknown command "frobnicate"\n$/)],
     [[], expect.stringMatching(/^npm run admin -- <command>/)],
   ] as const

@@ -44,9 +44,9 @@ export const startLossScene = async () => {
     const { database } = scene.now
     const deps = { ...scene.now.deps, config: { ...scene.now.deps.config, ...settings } }
     const at = { deps, databaseUrl: database.url, operator, close: async () => undefined }
-    const answer = await upkeepCommands['after-restore'](at, { words: [], options: { reason, again } })
+    const answer = await upkeepCommands['after-restore'].run(at, [], { reason, again })
     await look()
-    return { resumed: [], statements_not_compared: [], ...answer }
+    return { resumed: [], statements_not_compared: [], ...(answer as object) }
   }
   const scene = {
     now: service as TestService,

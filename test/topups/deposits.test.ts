@@ -353,10 +353,7 @@ test('a notice of money that cannot be read is kept and waits in suspense, once;
   expect([await kept(), (await items()).length]).toEqual([before + 1, earlier.length + 1])
   const [item] = await items()
   expect(item).toMatchObject({ direction: 'in', amount_minor: null, booked: false })
-  const shown = await railCommands['suspense show']({ deps: service.deps } as unknown as Console, {
-    words: [item.id],
-    options: {},
-  })
+  const shown = await railCommands['suspense show'].run({ deps: service.deps } as unknown as Console, [item.id], {})
   expect(shown).toMatchObject({ id: item.id, told: expect.stringContaining('SGHUNREAD1') })
   for (const TransID of ['SGHCASE001', 'sghcase001'])
     await deliver(urlOf(), notice({ TransID, BillRefNumber: instructions.account_number, TransAmount: '50.00' }))
@@ -629,12 +626,16 @@ describe('the registration of our addresses', () => {
   const forget = () => unguarded(service, 'delete from deposit_registrations where rail = $1', [rail])
 
   test('that the provider has already counts, and is told to an operator who did not know of it', async () => {
-    expect(await registerDeposits(service.deps, rail)).toBeNull()
+    const done = { problem: null, step: null }
+    expect(await registerDeposits(service.deps, rail)).toEqual(done)
     await forget()
     expect(await problem()).toMatch(/no address was registered/)
-    expect(await registerDeposits(service.deps, rail)).toMatch(/"Urls are already registered".*pay in a small amount/)
+    expect(await registerDeposits(service.deps, rail)).toEqual({
+      problem: null,
+      step: expect.stringMatching(/"Urls are already registered".*pay in a small amount/),
+    })
     expect(await problem()).toBeNull()
-    expect(await registerDeposits(service.deps, rail)).toBeNull()
+    expect(await registerDeposits(service.deps, rail)).toEqual(done)
   })
 
   test('counts although the list of payments is not registered, which the next run registers', async () => {
@@ -651,12 +652,15 @@ describe('the registration of our addresses', () => {
         answering(async () => ({ urls: 'registered', problem: list })),
         rail,
       ),
-    ).toBe(list)
+    ).toEqual({ problem: list, step: null })
     expect(await problem()).toBeNull()
+    // At a provider without an API for it, a person enters the address: nothing has failed.
+    const byHand = await registerDeposits(answering(null), rail)
+    expect(byHand).toEqual({ problem: null, step: expect.stringMatching(/^enter this address at the provider: http/) })
     // After OPERATOR_URL changed, the provider still has the earlier address.
     const moved = { ...answering(async () => ({ urls: 'kept', said: 'already registered', problem: null })) }
     const elsewhere = { ...moved, config: { ...moved.config, operatorUrl: 'https://other.example' } }
-    expect(await registerDeposits(elsewhere, rail)).toMatch(/earlier OPERATOR_URL or TOKEN_SECRETS/)
+    expect((await registerDeposits(elsewhere, rail)).problem).toMatch(/earlier OPERATOR_URL or TOKEN_SECRETS/)
     expect(await problem()).toBeNull()
   })
 })

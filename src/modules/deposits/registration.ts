@@ -34,27 +34,28 @@ const addressHashOf = ({ config, derivations }: Reading, rail: DepositRail): Buf
 
 const findRegistration = selectRow('deposit_registrations.by_rail', depositRegistrations, ['rail'])
 
-/**
- * Registers the callback URLs. Returns null if the provider has them, otherwise a sentence for the operator. URLs that the
- * provider kept count as ours unless others were registered before.
- */
-export const registerDeposits = async (deps: Parts, rail: DepositRail): Promise<string | null> => {
+/** `problem`: what the provider did not register. `step`: what a person must still do there. */
+export type Registered = { problem: string | null; step: string | null }
+
+/** Registers the callback URLs. URLs that the provider kept count as ours unless others were registered before. */
+export const registerDeposits = async (deps: Parts, rail: DepositRail): Promise<Registered> => {
+  const failed = (problem: string): Registered => ({ problem, step: null })
   const adapter = deps.rails.deposits[rail]
-  if (!adapter) return `deposits by ${rail} are switched off`
+  if (!adapter) return failed(`deposits by ${rail} are switched off`)
   const urls = depositUrls(deps.config.operatorUrl, deps.derivations, rail)
   const answer = adapter.register && (await adapter.register(urls))
-  if (answer?.urls === 'failed') return `the provider did not take the addresses: ${answer.problem}`
+  if (answer?.urls === 'failed') return failed(`the provider did not take the addresses: ${answer.problem}`)
   const registration = await findRegistration(deps.db, { rail })
   const addressHash = addressHashOf(deps, rail)
   const kept = answer?.urls === 'kept' ? `the provider did not replace the addresses that it has ("${answer.said}")` : null
   if (kept !== null && registration && !registration.addressHash.equals(addressHash))
-    return `${kept}, which belong to an earlier OPERATOR_URL or TOKEN_SECRETS: have them deleted, then run this again`
+    return failed(`${kept}, which belong to an earlier OPERATOR_URL or TOKEN_SECRETS: have them deleted, then run this again`)
   const row = { rail, addressHash, registeredAt: deps.clock.now() }
   const key = [depositRegistrations.rail]
   await upsertRow(deps.db, depositRegistrations, row, { key, replaced: ['addressHash', 'registeredAt'] })
-  if (!answer) return `enter this address at the provider: ${urls.confirmation}`
-  const doubt = kept !== null && !registration ? `${kept}: pay in a small amount to confirm that they are ours` : null
-  return [doubt, answer.problem].filter((each) => each !== null).join('. ') || null
+  if (!answer) return { problem: null, step: `enter this address at the provider: ${urls.confirmation}` }
+  const step = kept !== null && !registration ? `${kept}: pay in a small amount to confirm that they are ours` : null
+  return { problem: answer.problem, step }
 }
 
 const againAfterSeconds = 3_600

@@ -15,7 +15,7 @@ import { type AccountFilter, type AccountRecord, listAccounts } from '../../modu
 import { administerAccount, setAdministrator } from '../../modules/identity/administer.ts'
 import { AdministerAccount } from '../../modules/identity/schema.ts'
 import { nameOfOperator } from '../../modules/operators.ts'
-import { type Arguments, argumentAt, type Commands, idOf, parseFields, readList, UsageError } from './arguments.ts'
+import { type Commands, command, idOf, parseFields, readList, UsageError } from './arguments.ts'
 import type { Console } from './console.ts'
 import { exportPerson } from './persons.ts'
 
@@ -39,20 +39,26 @@ const oneAccount = async (at: Console, name: string): Promise<AccountRecord> => 
 
 const show = (at: Console, records: readonly AccountRecord[]) => viewAccounts(at.deps.db, at.deps.config, records)
 
-const administer = async (at: Console, args: Arguments, change: Record<string, unknown>): Promise<unknown> => {
-  const { id } = await oneAccount(at, argumentAt(args, 0, 'account'))
-  const input = parseFields(AdministerAccount, { ...change, reason: args.options.reason })
+const administer = async (at: Console, name: string, change: Record<string, unknown>): Promise<unknown> => {
+  const { id } = await oneAccount(at, name)
+  const input = parseFields(AdministerAccount, change)
   return show(at, [await inTxEndingGrants(at.deps, id, (tx) => administerAccount(tx, at.deps, at.operator, id, input))])
 }
 
-const setCapability = (at: Console, args: Arguments, value: 'active' | 'disabled') =>
-  administer(at, args, { capabilities: { [argumentAt(args, 1, 'capability')]: value } })
+const setStatus = (status: string, help: string) =>
+  command('<account> [--reason <text>]', help, (at, [name], { reason }) => administer(at, name, { status, reason }))
 
-const nameAdministrator = async (at: Console, args: Arguments, isAdmin: boolean): Promise<unknown> => {
-  const { id } = await oneAccount(at, argumentAt(args, 0, 'account'))
-  await inTx(at.deps.db, (tx) => setAdministrator(tx, at.operator, id, isAdmin))
-  return show(at, await findAccounts(at, { id }))
-}
+const setCapability = (value: 'active' | 'disabled', help: string) =>
+  command('<account> topups|payments|api_keys|oauth [--reason <text>]', help, (at, [name, capability], { reason }) =>
+    administer(at, name, { capabilities: { [capability]: value }, reason }),
+  )
+
+const nameAdministrator = (isAdmin: boolean, help: string) =>
+  command('<account>', help, async (at, [name]) => {
+    const { id } = await oneAccount(at, name)
+    await inTx(at.deps.db, (tx) => setAdministrator(tx, at.operator, id, isAdmin))
+    return show(at, await findAccounts(at, { id }))
+  })
 
 /** Invites an e-mail address or a wallet to open an account, if SIGN_UP is `invited`. Repeating an invitation has no effect. */
 const invite = async ({ deps, operator }: Console, name: string): Promise<unknown> => {
@@ -69,24 +75,33 @@ const invite = async ({ deps, operator }: Console, name: string): Promise<unknow
 }
 
 export const accountCommands = {
-  'keys find': async ({ deps }, args) => {
-    const start = readKeyStart(argumentAt(args, 0, 'key'))
+  'accounts find': command(
+    '<account>',
+    'the accounts with this id, e-mail address or wallet (its address, or eip155:<chain>:<address> for a contract)',
+    async (at, [name]) => show(at, await findAccounts(at, filterOf(name))),
+  ),
+  'accounts freeze': setStatus('frozen', 'refuses the payments and changes of an account until it is unfrozen'),
+  'accounts unfreeze': setStatus('active', 'ends a freeze'),
+  'accounts close': setStatus('closed', 'closes an account without a balance permanently'),
+  'accounts enable': setCapability('active', 'lets an account use a feature again'),
+  'accounts disable': setCapability('disabled', 'refuses a feature to an account'),
+  invite: command('<e-mail-or-wallet>', 'allows a person to sign up if SIGN_UP is invited', (at, [name]) => invite(at, name)),
+  grant: nameAdministrator(true, 'gives administrator rights'),
+  revoke: nameAdministrator(false, 'removes administrator rights'),
+  'persons export': command('<account>', 'all stored data about a person, as JSON', async (at, [name]) =>
+    exportPerson(at, (await oneAccount(at, name)).id),
+  ),
+  'keys find': command('<key>', 'the owner of an API key, found by the key or its first characters', async ({ deps }, [key]) => {
+    const start = readKeyStart(key)
     if (!start) throw new UsageError('expected a key, or its beginning with at least six digits after "service_live_"')
     const found = await findKeysThatBegin(deps.db, start)
     const views = await viewKeys(deps.db, deps.clock.now(), found)
-    const owners = new Map(found.map(({ key }) => [formatId('api_key', key.id), formatId('account', key.accountId)]))
+    const owners = new Map(found.map(({ key: { id, accountId } }) => [formatId('api_key', id), formatId('account', accountId)]))
     return views.map((view) => ({ account_id: owners.get(view.id), ...view }))
-  },
-  'keys revoke': ({ deps, operator }, args) =>
-    revokeAnyKey(deps, operator, idOf('api_key', argumentAt(args, 0, 'key id')), args.options.reason),
-  'accounts find': async (at, args) => show(at, await findAccounts(at, filterOf(argumentAt(args, 0, 'account')))),
-  'accounts freeze': (at, args) => administer(at, args, { status: 'frozen' }),
-  'accounts unfreeze': (at, args) => administer(at, args, { status: 'active' }),
-  'accounts close': (at, args) => administer(at, args, { status: 'closed' }),
-  'accounts enable': (at, args) => setCapability(at, args, 'active'),
-  'accounts disable': (at, args) => setCapability(at, args, 'disabled'),
-  'persons export': async (at, args) => exportPerson(at, (await oneAccount(at, argumentAt(args, 0, 'account'))).id),
-  invite: (at, args) => invite(at, argumentAt(args, 0, 'e-mail or wallet')),
-  grant: (at, args) => nameAdministrator(at, args, true),
-  revoke: (at, args) => nameAdministrator(at, args, false),
+  }),
+  'keys revoke': command(
+    '<key-id> [--reason <text>]',
+    'revokes a leaked key, and everything created with it',
+    ({ deps, operator }, [id], { reason }) => revokeAnyKey(deps, operator, idOf('api_key', id), reason),
+  ),
 } satisfies Commands

@@ -20,12 +20,8 @@ const withConsole = async (command: ConsoleCommand): Promise<unknown> => {
   }
 }
 
-/** An error of Node's `parseArgs`, such as an unknown option. */
-const isOfArguments = (error: unknown): error is Error =>
-  error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS_')
-
 await run().catch((error: unknown) => {
-  if (error instanceof UsageError || isOfArguments(error)) {
+  if (error instanceof UsageError) {
     // The message comes last, where a terminal shows it.
     console.error([usageFor(process.argv.slice(2)), error.message].filter(Boolean).join('\n\n'))
     process.exitCode = 2

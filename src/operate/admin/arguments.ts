@@ -7,9 +7,39 @@ import type { Console } from './console.ts'
 /** An invalid command line, printed with the correct usage. */
 export class UsageError extends Error {}
 
-export type Arguments = { words: readonly string[]; options: Readonly<Record<string, string | undefined>> }
+/** `<account> a|b --reason <text> [--limit <n>]`: the words after a command's name (`<item>…`: several), then its options. */
+type WordsOf<Syntax> = Syntax extends '' | `--${string}` | `[${string}`
+  ? []
+  : Syntax extends `${string} ${infer Rest}`
+    ? [string, ...WordsOf<Rest>]
+    : [string]
+type NeededOf<Syntax> = Syntax extends `${string} --${infer Name} ${infer Rest}` ? Name | NeededOf<Rest> : never
+type OptionalOf<Syntax> = Syntax extends `${string}[--${infer Name} ${infer Rest}` ? Name | OptionalOf<Rest> : never
+type OptionsOf<Syntax> = { [Name in NeededOf<Syntax>]: string } & { [Name in OptionalOf<Syntax>]?: string }
 
-export type Commands = Readonly<Record<string, (at: Console, args: Arguments) => Promise<unknown>>>
+type Run<Words, Options> = (at: Console, words: Words, options: Options) => Promise<unknown>
+/** Runs without the service's parts, on a database of any release. */
+type RunAlone<Options> = (options: Options) => Promise<unknown>
+
+type AnyOptions = Readonly<Record<string, string | undefined>>
+export type Command = { syntax: string; help: string } & (
+  | { run: Run<readonly string[], AnyOptions> }
+  | { runAlone: RunAlone<AnyOptions> }
+)
+export type Commands = Readonly<Record<string, Command>>
+
+/** A command, whose code reads only the words and options of its syntax. */
+export const command = <const Syntax extends string>(
+  syntax: Syntax,
+  help: string,
+  run: Run<WordsOf<Syntax>, OptionsOf<Syntax>>,
+) => ({ syntax, help, run: run as Run<readonly string[], AnyOptions> })
+
+export const commandAlone = <const Syntax extends string>(
+  syntax: Syntax,
+  help: string,
+  runAlone: RunAlone<OptionsOf<Syntax>>,
+) => ({ syntax, help, runAlone: runAlone as RunAlone<AnyOptions> })
 
 export const maxRows = 1000
 
@@ -18,12 +48,6 @@ export const readList = async <Row>(read: (page: PageRequest) => Promise<Row[]>,
   const rows = await read({ before: null, take: most + 1 })
   if (rows.length > most) console.error(`There are more than ${most} rows. Only the newest ${most} are shown.`)
   return rows.slice(0, most)
-}
-
-export const argumentAt = ({ words }: Arguments, index: number, name: string): string => {
-  const argument = words[index]
-  if (argument === undefined) throw new UsageError(`<${name}> is missing`)
-  return argument
 }
 
 export const idOf = (kind: IdKind, text: string): Uuid => {

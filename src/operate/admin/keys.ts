@@ -10,19 +10,24 @@ import type { Operator } from '../../modules/operators.ts'
 import { listSigningKeys, presentKeys, retireSigningKey } from '../../modules/proof/service.ts'
 import { forgetTokens } from '../../modules/provider-tokens/service.ts'
 import { type SealedColumn, type SealedRow, sealedColumns } from '../verify/sealed-columns.ts'
-import { argumentAt, type Commands } from './arguments.ts'
+import { type Commands, command } from './arguments.ts'
 import type { Console } from './console.ts'
 import { depositsBy } from './rails.ts'
 
 type Deps = Console['deps']
 
 export const receiptKeyCommands = {
-  'receipt-keys list': async ({ deps }) => presentKeys(await listSigningKeys(deps.db)),
-  'receipt-keys retire': async ({ deps, operator }, args) => {
-    const id = argumentAt(args, 0, 'id')
-    await inTx(deps.db, (tx) => retireSigningKey(tx, deps.receiptKeys, operator, id))
-    return presentKeys(await listSigningKeys(deps.db))
-  },
+  'receipt-keys list': command('', 'the signing keys of receipts, with their times', async ({ deps }) =>
+    presentKeys(await listSigningKeys(deps.db)),
+  ),
+  'receipt-keys retire': command(
+    '<id>',
+    'retires a key that is no longer first: it stays published, and can be removed from RECEIPT_KEYS',
+    async ({ deps, operator }, [id]) => {
+      await inTx(deps.db, (tx) => retireSigningKey(tx, deps.receiptKeys, operator, id))
+      return presentKeys(await listSigningKeys(deps.db))
+    },
+  ),
 } satisfies Commands
 
 const batchSize = 200

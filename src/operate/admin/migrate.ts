@@ -6,7 +6,7 @@ import { countHours } from '../../ledger/count-hours.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { explain } from '../../process/database.ts'
 import { warningLogger } from '../../process/logger.ts'
-import { type Arguments, UsageError } from './arguments.ts'
+import { type Commands, commandAlone, UsageError } from './arguments.ts'
 import { openDatabase } from './console.ts'
 
 /** Counts all hours, so that statements have totals when this release first starts. Runs one query per hour with transfers. */
@@ -23,8 +23,7 @@ const countAll = async (url: string): Promise<void> => {
 type OnDatabase = (url: string, patience: Pick<MigrateOptions, 'patienceMs' | 'onContended' | 'onWait'>) => Promise<unknown>
 
 /** Runs on an empty database or on a database of any release, so it opens none of the service's parts. */
-const onDatabase = async ({ options }: Arguments, work: OnDatabase): Promise<unknown> => {
-  const { minutes = '10' } = options
+const onDatabase = async (minutes: string, work: OnDatabase): Promise<unknown> => {
   if (!/^\d{1,4}$/.test(minutes)) throw new UsageError('--minutes must be a whole number')
   const database = await openDatabase()
   try {
@@ -43,23 +42,34 @@ const onDatabase = async ({ options }: Arguments, work: OnDatabase): Promise<unk
   }
 }
 
-export const migrateDatabase = (input: Arguments): Promise<unknown> =>
-  onDatabase(input, async (url, patience) => {
-    const { 'serve-as': role } = input.options
-    const applied = await migrate(url, patience)
-    await countAll(url)
-    if (role !== undefined) await grantServiceRole(url, role)
-    return { applied, ...(role !== undefined && { serves: role }) }
-  })
-
-/** Confirms that no process of an earlier release is running or will run, which only the operator can know. */
-export const finishUpgrade = (input: Arguments): Promise<unknown> =>
-  onDatabase(input, async (url, patience) => {
-    const applied = await migrate(url, { ...patience, finish: true })
-    const finishedAt = await withClient(url, async (client) => {
-      await client.query('update installation set upgrade_finished_at = now() where upgrade_finished_at is null')
-      const { rows } = await client.query<{ at: Date }>('select upgrade_finished_at as at from installation')
-      return rows[0]?.at
-    })
-    return { applied, finished_at: finishedAt?.toISOString() ?? null }
-  })
+export const migrationCommands = {
+  migrate: commandAlone(
+    '[--serve-as <role>] [--minutes <n>]',
+    `migrates the database to this release. Run it as the owner of the tables, before processes of this release start.
+      Waits for locked tables, and for another process that migrates, for 10 minutes each, or --minutes.
+      --serve-as: grants the service's role its rights`,
+    ({ 'serve-as': role, minutes = '10' }) =>
+      onDatabase(minutes, async (url, patience) => {
+        const applied = await migrate(url, patience)
+        await countAll(url)
+        if (role !== undefined) await grantServiceRole(url, role)
+        return { applied, ...(role !== undefined && { serves: role }) }
+      }),
+  ),
+  /** Confirms that no process of an earlier release is running or will run, which only the operator can know. */
+  'finish-upgrade': commandAlone(
+    '[--minutes <n>]',
+    `completes the upgrade after the last process of the previous version has ended: drops what only that version
+      needs, and enables what it could not serve. A rollback is then impossible`,
+    ({ minutes = '10' }) =>
+      onDatabase(minutes, async (url, patience) => {
+        const applied = await migrate(url, { ...patience, finish: true })
+        const finishedAt = await withClient(url, async (client) => {
+          await client.query('update installation set upgrade_finished_at = now() where upgrade_finished_at is null')
+          const { rows } = await client.query<{ at: Date }>('select upgrade_finished_at as at from installation')
+          return rows[0]?.at
+        })
+        return { applied, finished_at: finishedAt?.toISOString() ?? null }
+      }),
+  ),
+} satisfies Commands

@@ -27,24 +27,22 @@ import { CreateAdjustment, FindAdjustments } from '../../modules/suspense/schema
 import { presentTrialBalance } from '../../modules/trial-balance/routes.ts'
 import { answerKeys } from '../../queue/idempotency-keys.ts'
 import { writeOnce } from '../../queue/write-path.ts'
-import { type Arguments, argumentAt, type Commands, idOf, parseFields, readList } from './arguments.ts'
+import { type Commands, command, idOf, parseFields, readList } from './arguments.ts'
 import type { Console } from './console.ts'
 
-const decide = async (at: Console, args: Arguments, act: typeof rejectAdjustment): Promise<unknown> => {
-  const id = idOf('ledger', argumentAt(args, 0, 'adjustment'))
-  return inTx(at.deps.db, async (tx) => only(await viewAdjustments(tx, [await act(tx, at.operator, id, args.options.reason)])))
+const decide = async (at: Console, name: string, reason: string | undefined, act: typeof rejectAdjustment): Promise<unknown> => {
+  const id = idOf('ledger', name)
+  return inTx(at.deps.db, async (tx) => only(await viewAdjustments(tx, [await act(tx, at.operator, id, reason)])))
 }
 
 /** A repetition within a day returns the first adjustment, because the connection may be lost at a commit that succeeded. */
-const adjust = async ({ deps: { db, config }, operator }: Console, args: Arguments): Promise<unknown> => {
-  const to = argumentAt(args, 0, 'account or workspace')
-  const { key, reason = '' } = args.options
-  const fields = {
-    [to.startsWith(`${idPrefixes.workspace}_`) ? 'workspace_id' : 'account_id']: to,
-    direction: argumentAt(args, 1, 'credit or debit'),
-    amount_minor: argumentAt(args, 2, 'amount in minor units'),
-    reason,
-  }
+const adjust = async (
+  { deps: { db, config }, operator }: Console,
+  [to, direction, amount_minor]: readonly [string, string, string],
+  { key, reason }: { key?: string; reason: string },
+): Promise<unknown> => {
+  const balance = to.startsWith(`${idPrefixes.workspace}_`) ? 'workspace_id' : 'account_id'
+  const fields = { [balance]: to, direction, amount_minor, reason }
   const input = parseFields(CreateAdjustment, fields)
   const body = canonicalJson(fields)
   const accountId = await balanceNamed(db, input)
@@ -89,43 +87,70 @@ const presentAttempt = ({ reference, orderId, providerRequest, providerConversat
 const Times = z.object({ after: TimeIn.optional(), before: TimeIn.optional() })
 
 export const moneyCommands = {
-  'payments list': async ({ deps }, { options: { status, attention } }) => {
-    const filter = parseFields(FindPayments, { status, attention })
-    return (await readList((page) => listAllPayments(deps.db, filter, page))).map(presentPayment)
-  },
-  'payments unknown': async ({ deps }) => {
-    const payments = await readList((page) => listAllPayments(deps.db, { status: 'unknown' }, page))
-    const sent = Map.groupBy(
-      await attemptsOf(
-        deps.db,
-        payments.map(({ id }) => id),
-      ),
-      ({ subjectId }) => subjectId,
+  'payments find': command(
+    '<receipt-or-reference>',
+    "the payment or top-up behind a provider's statement line",
+    async ({ deps }, [name]) => (await traceByProviderName(deps.db, name)).map(presentTraced),
+  ),
+  'payments list': command(
+    '[--status <status>] [--attention late_success]',
+    'payments of all accounts, newest first',
+    async ({ deps }, _, { status, attention }) => {
+      const filter = parseFields(FindPayments, { status, attention })
+      return (await readList((page) => listAllPayments(deps.db, filter, page))).map(presentPayment)
+    },
+  ),
+  'payments unknown': command('', 'payments with an unknown outcome', async ({ deps: { db } }) => {
+    const payments = await readList((page) => listAllPayments(db, { status: 'unknown' }, page))
+    const attempts = await attemptsOf(
+      db,
+      payments.map(({ id }) => id),
     )
-    return payments.map((payment) => ({ ...presentPayment(payment), attempts: sent.get(payment.id)?.map(presentAttempt) ?? [] }))
-  },
-  'payments find': async ({ deps }, args) =>
-    (await traceByProviderName(deps.db, argumentAt(args, 0, 'receipt or reference'))).map(presentTraced),
-  'payments resolve': async ({ deps, operator }, args) => {
-    const id = idOf('payment', argumentAt(args, 0, 'payment'))
-    const { evidence = '', receipt } = args.options
-    const input = parseFields(ResolvePayment, { outcome: argumentAt(args, 1, 'outcome'), evidence, provider_receipt: receipt })
-    const { payment, waitingId } = await inTx(deps.db, (tx) => resolvePayment(tx, deps.config, operator, id, input))
-    return { ...presentPayment(payment), waiting_adjustment_id: waitingId && formatId('ledger', waitingId) }
-  },
-  'adjustments list': async ({ deps }, args) => {
-    const { status } = parseFields(FindAdjustments, { status: args.options.status })
+    const sent = Map.groupBy(attempts, ({ subjectId }) => subjectId)
+    return payments.map((payment) => ({
+      ...presentPayment(payment),
+      attempts: sent.get(payment.id)?.map(presentAttempt) ?? [],
+    }))
+  }),
+  'payments resolve': command(
+    '<payment> succeeded|failed|charged|written_off --evidence <text> [--receipt <receipt>]',
+    'ends a payment whose outcome is unknown, or books its late success',
+    async ({ deps, operator }, [name, outcome], { evidence, receipt }) => {
+      const id = idOf('payment', name)
+      const input = parseFields(ResolvePayment, { outcome, evidence, provider_receipt: receipt })
+      const { payment, waitingId } = await inTx(deps.db, (tx) => resolvePayment(tx, deps.config, operator, id, input))
+      return { ...presentPayment(payment), waiting_adjustment_id: waitingId && formatId('ledger', waitingId) }
+    },
+  ),
+  'adjustments list': command('[--status pending]', 'adjustments, newest first', async ({ deps }, _, options) => {
+    const { status } = parseFields(FindAdjustments, options)
     const rows = await readList((page) => listAdjustments(deps.db, { ...(status && { status }) }, page))
     return viewAdjustments(deps.db, rows)
-  },
-  'adjustments create': (at, args) => adjust(at, args),
-  'adjustments confirm': (at, args) => decide(at, args, confirmAdjustment),
-  'adjustments reject': (at, args) => decide(at, args, rejectAdjustment),
-  fees: async ({ deps }, { options: { after, before } }) => {
-    const { before: ends, after: begins } = parseFields(Times, { after, before })
-    const until = ends ?? deps.clock.now()
-    const days = await readFees(deps.db, begins ?? daysAfter(until, -31), until)
-    return days.map(({ feesMinor, ...day }) => ({ ...day, fees_minor: String(feesMinor), currency: deps.config.CURRENCY }))
-  },
-  'trial-balance': async ({ deps }) => presentTrialBalance(await trialBalance(deps.db), deps.config.CURRENCY),
+  }),
+  'adjustments create': command(
+    '<account-or-workspace> credit|debit <minor-units> --reason <text> [--key <text>]',
+    'changes a balance. A repetition within a day returns the first adjustment; --key: makes another one',
+    adjust,
+  ),
+  'adjustments confirm': command('<adjustment>', 'books an adjustment that waits for a second person', (at, [name]) =>
+    decide(at, name, undefined, confirmAdjustment),
+  ),
+  'adjustments reject': command(
+    '<adjustment> [--reason <text>]',
+    'ends an adjustment that waits for a second person',
+    (at, [name], { reason }) => decide(at, name, reason, rejectAdjustment),
+  ),
+  'trial-balance': command('', "the sums of the ledger's accounts", async ({ deps }) =>
+    presentTrialBalance(await trialBalance(deps.db), deps.config.CURRENCY),
+  ),
+  fees: command(
+    '[--after <time>] [--before <time>]',
+    'charged fees by day and rail; default: the last 31 days',
+    async ({ deps }, _, options) => {
+      const { before: ends, after: begins } = parseFields(Times, options)
+      const until = ends ?? deps.clock.now()
+      const days = await readFees(deps.db, begins ?? daysAfter(until, -31), until)
+      return days.map(({ feesMinor, ...day }) => ({ ...day, fees_minor: String(feesMinor), currency: deps.config.CURRENCY }))
+    },
+  ),
 } satisfies Commands

@@ -9,15 +9,19 @@ import type { Console } from './console.ts'
 
 const owned = 't.workspace_id in (select id from workspaces where owning_account_id = $1)'
 
+/** The wallets and verified e-mail addresses of the account, as invitations compare them. */
+const keysOfPerson = `select i.subject_key from identities i where i.account_id = $1 and i.provider = 'wallet'
+    union select ${emailKeySql('i.email')} from identities i where i.account_id = $1 and i.email_verified`
+
 /** Tables whose rows about the account, and about the workspaces that it owns, are found in another way. */
 export const accountConditions: Readonly<Record<string, string>> = {
   accounts: 't.id = $1',
-  operator_invitations: `t.subject_key in (select i.subject_key from identities i where i.account_id = $1 and i.provider = 'wallet'
-    union select ${emailKeySql('i.email')} from identities i where i.account_id = $1 and i.email_verified)`,
-  invitations: 't.invited_by = $1 or t.accepted_by = $1 or t.email = (select email from accounts where id = $1)',
+  operator_invitations: `t.subject_key in (${keysOfPerson})`,
+  invitations: `t.invited_by = $1 or t.accepted_by = $1 or lower(t.wallet_address) in (${keysOfPerson})
+    or ${emailKeySql('t.email')} in (${keysOfPerson})`,
   beneficiaries: owned,
   payees: owned,
-  spending_policies: `${owned} or t.created_by = $1 or t.changed_by = $1`,
+  spending_policies: `${owned} or $1 in (t.created_by, t.changed_by, t.pending_change_by) or $1 = any(t.approver_ids)`,
   receipt_claims:
     't.owner_id in (select id from payments where account_id = $1 union all select id from topups where account_id = $1)',
   ledger_accounts: 't.owner_id = $1',

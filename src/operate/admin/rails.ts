@@ -21,11 +21,10 @@ import { findSuspense, listSuspense, presentSuspense, resolveSuspense } from '..
 import { checkDuplicate } from '../../rails/check.ts'
 import { payouts } from '../../rails/definitions.ts'
 import type { RailCheck, Rails } from '../../rails/rail.ts'
-import { type Arguments, argumentAt, type Commands, idOf, parseFields, readList, UsageError } from './arguments.ts'
+import { type Commands, command, idOf, parseFields, readList, UsageError } from './arguments.ts'
 import type { Console } from './console.ts'
 
-const railOf = (args: Arguments): SendingRail => {
-  const name = argumentAt(args, 0, 'rail')
+const railOf = (name: string): SendingRail => {
   const rail = sendingRails.find((each) => each === name)
   if (!rail) throw new UsageError(`unknown rail "${name}": use one of ${sendingRails.join(', ')}`)
   return rail
@@ -64,69 +63,102 @@ const checkDuplicates = async ({ deps, operator }: Console, phone: string): Prom
 }
 
 export const railCommands = {
-  reconcile: async ({ deps, operator }, args) => {
-    const file = argumentAt(args, 0, 'file')
-    const bytes = await readFile(file).catch(() => {
-      throw new UsageError(`cannot read the file ${file}`)
-    })
-    const text = textOfFile(bytes)
-    if (typeof text !== 'string') throw new UsageError(`the file ${file} ${text.problem}`)
-    const rails = realRails(deps.config, deps.clock)
-    const run = await reconcileStatement({ ...deps, rails }, operator, { source: basename(file), text })
-    const reconciliationId = run.id
-    const differences = await readList((page) => listDifferences(deps.db, { reconciliationId }, page))
-    const [open] = await listDifferences(deps.db, { reconciliationId, open: true }, { before: null, take: 1 })
-    if (open) process.exitCode = 1
-    return { ...presentReconciliation(run), items: differences.map(presentDifference) }
-  },
-  'suspense list': async ({ deps }) => (await readList((page) => listSuspense(deps.db, 'open', page))).map(presentSuspense),
-  'suspense show': async ({ deps }, args) => {
-    const item = await findSuspense(deps.db, idOf('suspense', argumentAt(args, 0, 'item')))
-    if (!item) throw new UsageError('item not found')
-    const told = item.deliveryId === null ? null : await readDelivery(deps.db, deps.vault, item.deliveryId)
-    return { ...presentSuspense(item), told }
-  },
-  'suspense resolve': async ({ deps, operator }, args) => {
-    argumentAt(args, 1, 'outcome')
-    const ids = args.words.slice(0, -1).map((item) => idOf('suspense', item))
-    const input = parseFields(ResolveSuspense, { outcome: args.words.at(-1), note: args.options.reason })
-    const resolve = (tx: Tx) => eachById(ids, (id) => resolveSuspense(tx, deps.config, operator, id, input))
-    return (await inTx(deps.db, resolve)).map(presentSuspense)
-  },
-  'differences list': async ({ deps }) =>
+  reconcile: command(
+    '<file>',
+    "compares a provider's statement (CSV) with the books; exit status 1 if they differ",
+    async ({ deps, operator }, [file]) => {
+      const bytes = await readFile(file).catch(() => {
+        throw new UsageError(`cannot read the file ${file}`)
+      })
+      const text = textOfFile(bytes)
+      if (typeof text !== 'string') throw new UsageError(`the file ${file} ${text.problem}`)
+      const rails = realRails(deps.config, deps.clock)
+      const run = await reconcileStatement({ ...deps, rails }, operator, { source: basename(file), text })
+      const reconciliationId = run.id
+      const differences = await readList((page) => listDifferences(deps.db, { reconciliationId }, page))
+      const [open] = await listDifferences(deps.db, { reconciliationId, open: true }, { before: null, take: 1 })
+      if (open) process.exitCode = 1
+      return { ...presentReconciliation(run), items: differences.map(presentDifference) }
+    },
+  ),
+  'suspense list': command('', 'money that a provider moved and the service could not book', async ({ deps }) =>
+    (await readList((page) => listSuspense(deps.db, 'open', page))).map(presentSuspense),
+  ),
+  'suspense show': command(
+    '<item>',
+    "one item, with the provider's original message if it could not be read or booked",
+    async ({ deps }, [id]) => {
+      const item = await findSuspense(deps.db, idOf('suspense', id))
+      if (!item) throw new UsageError('item not found')
+      const told = item.deliveryId === null ? null : await readDelivery(deps.db, deps.vault, item.deliveryId)
+      return { ...presentSuspense(item), told }
+    },
+  ),
+  'suspense resolve': command(
+    '<item>… adjusted|reversed|explained --reason <text>',
+    'closes items whose money is booked, returned or explained',
+    async ({ deps, operator }, words, { reason }) => {
+      const ids = words.slice(0, -1).map((item) => idOf('suspense', item))
+      const input = parseFields(ResolveSuspense, { outcome: words.at(-1), note: reason })
+      const resolve = (tx: Tx) => eachById(ids, (id) => resolveSuspense(tx, deps.config, operator, id, input))
+      return (await inTx(deps.db, resolve)).map(presentSuspense)
+    },
+  ),
+  'differences list': command('', 'open differences between the books and statements', async ({ deps }) =>
     (await readList((page) => listDifferences(deps.db, { open: true }, page))).map(presentDifference),
-  'differences resolve': async ({ deps, operator }, args) => {
-    argumentAt(args, 0, 'difference')
-    const ids = args.words.map((item) => idOf('reconciliation', item))
-    const input = parseFields(ResolveDifference, { note: args.options.reason })
-    const resolve = (tx: Tx) => eachById(ids, (id) => resolveDifference(tx, deps.config, operator, id, input))
-    return (await inTx(deps.db, resolve)).map(presentDifference)
-  },
-  'deliveries retry': async ({ deps, operator }) => ({ taken_up_again: await retryDeliveries(deps.db, operator) }),
-  'rails check': async (at, { options }) => {
-    if (options.duplicate !== undefined) return checkDuplicates(at, options.duplicate)
-    const { db, config, clock } = at.deps
-    for await (const each of configuredRailChecks(config, clock)) printCheck(each)
-    const rails = realRails(config, clock)
-    for (const each of await checkRegistrations(at.deps, depositsBy(rails))) printCheck(each)
-    const problem = 'not tested: run rails check --duplicate <your phone>'
-    for (const rail of await untestedRepeats(db, rails)) printCheck({ requirement: `${rail} rejects a duplicate order`, problem })
-  },
-  'rails register': async ({ deps }) => {
+  ),
+  'differences resolve': command(
+    '<difference>… --reason <text>',
+    'closes differences that a person has explained',
+    async ({ deps, operator }, words, { reason }) => {
+      const ids = words.map((item) => idOf('reconciliation', item))
+      const input = parseFields(ResolveDifference, { note: reason })
+      const resolve = (tx: Tx) => eachById(ids, (id) => resolveDifference(tx, deps.config, operator, id, input))
+      return (await inTx(deps.db, resolve)).map(presentDifference)
+    },
+  ),
+  'deliveries retry': command('', 'processes quarantined callbacks again', async ({ deps, operator }) => ({
+    taken_up_again: await retryDeliveries(deps.db, operator),
+  })),
+  'rails check': command(
+    '[--duplicate <phone>]',
+    `checks credentials, certificate, callback address and clock; moves no money.
+      --duplicate: pays KES 10 to your own phone over each rail, and sends each order again, which the provider must reject`,
+    async (at, _, { duplicate }) => {
+      if (duplicate !== undefined) return checkDuplicates(at, duplicate)
+      const { db, config, clock } = at.deps
+      for await (const each of configuredRailChecks(config, clock)) printCheck(each)
+      const rails = realRails(config, clock)
+      for (const each of await checkRegistrations(at.deps, depositsBy(rails))) printCheck(each)
+      const problem = 'not tested: run rails check --duplicate <your phone>'
+      for (const rail of await untestedRepeats(db, rails))
+        printCheck({ requirement: `${rail} rejects a duplicate order`, problem })
+    },
+  ),
+  'rails register': command('', 'registers our deposit callbacks with the providers', async ({ deps }) => {
     const rails = realRails(deps.config, deps.clock)
     rails.setTokenSharing(createTokenSharing(deps))
-    for (const rail of depositsBy(rails))
-      printCheck({ requirement: rail, problem: await registerDeposits({ ...deps, rails }, rail) })
-  },
-  'rails paused': ({ deps }) => readPauses(deps),
-  'rails pause': async ({ deps, operator }, args) => {
-    const rail = railOf(args)
-    await inTx(deps.db, (tx) => pauseRail(tx, operator, rail, args.options.reason ?? 'paused by an operator'))
-    return readPauses(deps)
-  },
-  'rails resume': async ({ deps, operator }, args) => {
-    const rail = railOf(args)
-    await inTx(deps.db, (tx) => resumeRail(tx, operator, rail))
-    return readPauses(deps)
-  },
+    for (const rail of depositsBy(rails)) {
+      const { problem, step } = await registerDeposits({ ...deps, rails }, rail)
+      if (problem !== null || step === null) printCheck({ requirement: rail, problem })
+      if (step !== null) console.log(`TO DO   ${rail}: ${step}`)
+    }
+  }),
+  'rails paused': command('', 'paused rails and the reasons', ({ deps }) => readPauses(deps)),
+  'rails pause': command(
+    `${sendingRails.join('|')} [--reason <text>]`,
+    'sends no payment over a rail until it is resumed',
+    async ({ deps, operator }, [name], { reason = 'paused by an operator' }) => {
+      await inTx(deps.db, (tx) => pauseRail(tx, operator, railOf(name), reason))
+      return readPauses(deps)
+    },
+  ),
+  'rails resume': command(
+    sendingRails.join('|'),
+    'sends the payments that wait for a rail',
+    async ({ deps, operator }, [name]) => {
+      await inTx(deps.db, (tx) => resumeRail(tx, operator, railOf(name)))
+      return readPauses(deps)
+    },
+  ),
 } satisfies Commands
