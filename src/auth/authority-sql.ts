@@ -1,4 +1,8 @@
+import { grantIsActive } from '../db/credential-life.ts'
 import { namesSql } from '../db/tables/columns.ts'
+import { balanceAccountSql } from '../db/tables/workspaces.ts'
+import type { StateOf } from '../db/transitions.ts'
+import { referenceKeySql } from '../lib/account-reference.ts'
 import { decidingRoles, type Role, requestingRoles } from './permissions.ts'
 
 /** Whether wallet `address` is currently linked to the account. A contract wallet's address begins with its chain. */
@@ -86,22 +90,34 @@ export const grantBehind = (
   ofApproval = `(select a.initiating_grant_id from approvals a where a.id = ${p}.approval_id)`,
 ): string => `coalesce(${p}.grant_id, ${p}.origin_grant_id, ${ofApproval})`
 
-/** Whether the requester of payment `p` may still request it. A frozen requester may, because a freeze is temporary. */
-export const mayStillRequest = (p: string): string =>
+/** Whether the requester of payment `p` may still request it at `at`. A frozen requester may, because a freeze is temporary. */
+export const mayStillRequest = (p: string, at: string): string =>
   `(${isMember(`${p}.initiator_account_id`, `${p}.workspace_id`, requestingRoles)}
      and ${statusOf(`${p}.initiator_account_id`)} <> 'closed'
-     and coalesce((select g.revoked_at is null from grants g where g.id = ${grantBehind(p)}), true))`
+     and coalesce((select ${grantIsActive('g', at)} from grants g where g.id = ${grantBehind(p)}), true))`
 
-/** Whether nothing of payment `p` was handed to a rail. */
-export const isNotSent = (p: string): string =>
+/** What stops a requester for now: account `r`, the payment's own grant `g`, or grant `origin` behind it. Null: nothing. */
+export const requesterStop = (r: string, g: string, origin: string): string =>
+  `case when ${r}.status <> 'active' then 'account'
+     when not ${r}.payments_enabled then 'payments'
+     when ${g}.kind = 'api_key' and not ${r}.api_keys_enabled then 'api_keys'
+     when not ${r}.oauth_enabled and (select bool_or(x.kind = 'oauth') from grants x where x.id = any(${g}.ancestor_ids || ${g}.id)) then 'oauth'
+     when (select ${grantIsFrozen('x')} from grants x where x.id = ${origin}) then 'grant'
+   end`
+
+/** Whether payment `p` waits, or has no attempt but `unsent` ones. A recorded attempt may claim the right to send at any time. */
+export const isNotSent = (p: string, unsent: readonly StateOf<'attempt'>[] = ['not_sent']): string =>
   `(${p}.status in ('scheduled', 'pending_approval') or (${p}.status = 'processing'
-     and not exists (select from rail_attempts t where t.subject_id = ${p}.id and t.state <> 'not_sent')))`
+     and not exists (select from rail_attempts t where t.subject_id = ${p}.id and t.state not in ${namesSql(unsent)})))`
 
 /** Whether decision `d` was signed with a passkey or a wallet, or in advance by a mandate. */
 export const isSigned = (d: string): string => `${d}.via <> 'credential'`
 
 /** Whether a contract wallet signed decision `d`. Its owners can change, so only the chain knows if a signature is valid. */
 export const isContractSigned = (d: string): string => `${d}.signer like 'eip155:%'`
+
+const mandateIsRevoked = (p: string): string =>
+  `coalesce((select x.status from intent_mandates x where x.id = ${p}.mandate_id), 'revoked') = 'revoked'`
 
 /**
  * The authority that decision `d` on payment `p` has lost since it was made, as one of `voidReasons`. Null while the decision is
@@ -111,7 +127,7 @@ export const lostAuthority = (d: string, p: string): string =>
   `case when not ${mayDecide(`${d}.account_id`, `${p}.workspace_id`)} then 'approver'
      when ${d}.via in ('signature', 'mandate') and not ${walletIsLinked(`${d}.account_id`, `${d}.signer`)} then 'wallet'
      when ${d}.via = 'passkey' and not exists (select from passkeys k where k.id = ${d}.passkey_id and k.account_id = ${d}.account_id) then 'passkey'
-     when ${d}.via = 'mandate' and coalesce((select x.status from intent_mandates x where x.id = ${p}.mandate_id), 'revoked') = 'revoked' then 'mandate'
+     when ${d}.via = 'mandate' and ${mandateIsRevoked(p)} then 'mandate'
    end`
 
 /** Each account's latest decision on an approval, unless it was voided. A decision counts while `lostAuthority` is null. */
@@ -119,3 +135,27 @@ export const currentDecisions = (approval: string): string =>
   `(select latest.* from (
       select distinct on (account_id) * from approval_decisions where approval_id = ${approval} order by account_id, decided_at desc, id desc) as latest
     where not exists (select from approval_voids v where v.decision_id = latest.id))`
+
+/** Whether no freeze, of the payee of payment `p`, of its paybill or of its account there, stops payment `p`. */
+const payeeIsPayable = (p: string): string =>
+  `(select b.archived_at is null and not exists (select from payees y where y.frozen_at is not null and y.id in (${p}.payee_id, b.payee_id, payee.paybill_id))
+       and not exists (select from payees y where y.frozen_at is not null and y.paybill_id = b.payee_id and y.reference_key = ${referenceKeySql(`${p}.account_reference`)})
+     from beneficiaries b join payees payee on payee.id = b.payee_id where b.id = ${p}.beneficiary_id)`
+
+/**
+ * Whether nobody has stopped payment `p` since the check before sending (`payments/recheck.ts`), after which it was recorded. Reads
+ * again what a person can end or freeze, so that an acknowledged stop holds until the first byte. A frozen workspace stops no
+ * payment under way.
+ */
+export const mayStillBeSent = (p: string, at: string): string =>
+  `(${mayStillRequest(p, at)}
+     and (select ${requesterStop('r', 'g', grantBehind(p))} is null
+         and not exists (select from grants x where x.id = any(g.ancestor_ids) and not ${grantIsActive('x', at)})
+       from accounts r left join grants g on g.id = ${p}.grant_id where r.id = ${p}.initiator_account_id)
+     and (select h.status = 'active' and h.payments_enabled from workspaces w join accounts h on h.id = ${balanceAccountSql('w')} where w.id = ${p}.workspace_id)
+     and ${payeeIsPayable(p)}
+     and (${p}.mandate_id is null or not ${mandateIsRevoked(p)} and not exists (select from intent_mandates m
+       join identities i on i.provider = 'wallet' and i.account_id = m.account_id and i.subject_key = lower(m.signer)
+       join grants linker on linker.id = i.linked_by_grant_id where m.id = ${p}.mandate_id and ${grantIsFrozen('linker')}))
+     and (${p}.approval_id is null or (select count(*) >= max(a.required_approvals) from approvals a cross join lateral ${currentDecisions('a.id')} as d
+       where a.id = ${p}.approval_id and d.decision = 'approve' and (a.approval_proof <> 'signature' or ${isSigned('d')}) and ${lostAuthority('d', p)} is null)))`

@@ -1,12 +1,19 @@
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { inTx } from '../../src/db/client.ts'
 import { parseId } from '../../src/lib/ids.ts'
+import { pauseRail, resumeRail } from '../../src/modules/exceptions/pauses-service.ts'
+import { shellOperator } from '../../src/modules/operators.ts'
 import { holdAccount } from '../harness/account-hold.ts'
-import type { Answer } from '../harness/client.ts'
+import type { Answer, Json } from '../harness/client.ts'
+import { createMandate } from '../harness/mandates.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { createKey, type Person, signIn } from '../harness/people.ts'
+import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
+import { happensBefore, pass } from '../rails-flows/scene.ts'
+import { answered, createScene, type Team as PayingTeam } from './authority-scene.ts'
 
-const service = await openService()
+const administrator = newWallet()
+const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false', ADMIN_ACCOUNTS: administrator.address } })
 
 type Team = {
   owner: Person
@@ -151,5 +158,141 @@ describe("a payment or approval that waits for the account's lock is refused aft
     const { status, body } = await approved
     expect([status, body.error]).toEqual([403, 'workspace_frozen'])
     expect((await decide('reject')).body).toMatchObject({ status: 'rejected' })
+  })
+})
+
+describe('a payment whose send is recorded', () => {
+  const scene = createScene(() => service, administrator)
+  const orders = () => service.sandbox.orders().length
+  const amount_minor = '150000'
+
+  /** Stops the payment after its last check and before its first byte. */
+  const stopRecorded = async (stop: () => Promise<unknown>): Promise<void> => {
+    const before = orders()
+    let acknowledged = false
+    happensBefore(service, 'attempts.claim', async () => {
+      await stop()
+      acknowledged = true
+    })
+    await service.settle()
+    expect([acknowledged, orders()]).toEqual([true, before])
+  }
+  const isNeverSent = async (of: PayingTeam, payment: Json) => {
+    const before = orders()
+    await pass(service, 5)
+    expect(await scene.paymentOf(of, payment)).toMatchObject({ status: 'failed', failure_code: 'policy_changed' })
+    expect(orders()).toBe(before)
+  }
+
+  type Ready = { of: PayingTeam; payment: Json; stop: () => Promise<unknown> }
+  const payNow = async (of: PayingTeam, api = of.owner.api): Promise<Json> =>
+    answered(await api.post('/v1/payments', { beneficiary_id: of.beneficiary, amount_minor: '10000' }), 201)
+  const byKey = async (stop: (of: PayingTeam, key: Awaited<ReturnType<typeof createKey>>) => Promise<unknown>, fields = {}) => {
+    const of = await scene.team(1)
+    const key = await createKey(of.owner, { spending_controls: { new_payees: 'allow' }, ...fields })
+    return { of, payment: await payNow(of, key.api), stop: () => stop(of, key) }
+  }
+  const approved = async (stop: (of: PayingTeam, approver: Person, wallet: string) => Promise<unknown>): Promise<Ready> => {
+    const of = await scene.team(1)
+    const approver = await scene.join(of)
+    const { wallet, path } = await scene.link(approver.api)
+    const payment = await scene.pay(of, of.owner.api)
+    answered(await scene.sign(wallet, payment))
+    return { of, payment, stop: () => stop(of, approver, path) }
+  }
+  const underMandate = async (stop: (of: PayingTeam, mandate: Json, key: Json) => Promise<unknown>): Promise<Ready> => {
+    const of = await scene.team(1)
+    const key = await createKey(of.owner, { permissions: ['account.manage', 'account.read'] })
+    const mandate = await createMandate(service, (await scene.link(key.api)).wallet, { max_total_minor: '1000000' })
+    const terms = { beneficiary_id: of.beneficiary, amount_minor, mandate_id: mandate.id }
+    const payment = answered(await of.owner.api.post('/v1/payments', terms), 201)
+    return { of, payment, stop: () => stop(of, mandate, key) }
+  }
+  const own = async (stop: (of: PayingTeam) => Promise<unknown>): Promise<Ready> => {
+    const of = await scene.team(1)
+    return { of, payment: await payNow(of), stop: () => stop(of) }
+  }
+  const stops: Record<string, () => Promise<Ready>> = {
+    'its key is revoked': () =>
+      byKey(async ({ owner }, { id }) => answered(await owner.api.delete(`/v1/accounts/me/api-keys/${id}`))),
+    'its grant is frozen': () =>
+      byKey(async ({ owner }, { grantId }) =>
+        answered(await owner.api.patch(`/v1/accounts/me/grants/${grantId}`, { frozen: true })),
+      ),
+    'API keys are disabled': () => byKey(({ owner }) => scene.administer(owner, { capabilities: { api_keys: 'disabled' } })),
+    'its account is frozen': () => own(({ owner }) => scene.administer(owner, { status: 'frozen' })),
+    'payments are disabled': () => own(({ owner }) => scene.administer(owner, { capabilities: { payments: 'disabled' } })),
+    'its beneficiary is frozen': () =>
+      own(async ({ owner, beneficiary }) =>
+        answered(await owner.api.patch(`/v1/beneficiaries/${beneficiary}`, { status: 'frozen' })),
+      ),
+    'its beneficiary is archived': () =>
+      own(async ({ owner, beneficiary }) => answered(await owner.api.delete(`/v1/beneficiaries/${beneficiary}`))),
+    'its requester is demoted': async () => {
+      const of = await scene.team(1)
+      const member = await scene.join(of, 'member')
+      const stop = async () => answered(await of.owner.api.patch(await scene.member(of, member), { role: 'viewer' }))
+      return { of, payment: await payNow(of, member.api), stop }
+    },
+    'its approver is removed': () =>
+      approved(async (of, approver) => answered(await of.owner.api.delete(await scene.member(of, approver)))),
+    'its approver is suspended, and active again': () =>
+      approved(async (of, approver) => {
+        const path = await scene.member(of, approver)
+        for (const status of ['suspended', 'active']) answered(await of.owner.api.patch(path, { status }))
+      }),
+    'the wallet that approved it is unlinked': () =>
+      approved(async (_, approver, path) => answered(await approver.api.delete(path))),
+    'its mandate is revoked': () =>
+      underMandate(async ({ owner }, { id }) => answered(await owner.api.post(`/v1/intent-mandates/${id}/revoke`))),
+    'the key that linked the wallet of its mandate is frozen': () =>
+      underMandate(async ({ owner }, _, { grantId }) =>
+        answered(await owner.api.patch(`/v1/accounts/me/grants/${grantId}`, { frozen: true })),
+      ),
+  }
+  beforeEach(() => service.settle())
+
+  test.each(Object.keys(stops))('is not sent if %s before its first byte', async (name) => {
+    const ready = await stops[name]?.()
+    if (!ready) throw new Error('no such stop')
+    await stopRecorded(ready.stop)
+    if (name.includes('account is frozen') || name.includes('are disabled')) {
+      // Only an active account reads its payments.
+      await pass(service, 5)
+      await scene.administer(ready.of.owner, { status: 'active', capabilities: { payments: 'active', api_keys: 'active' } })
+    }
+    await isNeverSent(ready.of, ready.payment)
+  })
+
+  test('or only queued is not sent after its key has expired, even before the service records the end', async () => {
+    const expires_at = new Date(service.clock.now().getTime() + 2_000).toISOString()
+    const { of, payment } = await byKey(async () => undefined, { expires_at })
+    const before = orders()
+    service.clock.advance(3)
+    await service.settle()
+    expect(await scene.paymentOf(of, payment)).toMatchObject({ status: 'failed', failure_code: 'policy_changed' })
+    expect(orders()).toBe(before)
+  })
+
+  test('waits if its rail is paused before its first byte, and is sent once after the pause', async () => {
+    const { of, payment } = await own(async () => undefined)
+    const operator = shellOperator('tester')
+    const inService = (work: Parameters<typeof inTx>[1]) => inTx(service.deps.db, work)
+    const before = orders()
+    await stopRecorded(() => inService((tx) => pauseRail(tx, operator, 'MPESA_B2C', 'a test')))
+    await pass(service, 60)
+    expect((await scene.paymentOf(of, payment)).status).toBe('processing')
+    expect(orders()).toBe(before)
+    await inService((tx) => resumeRail(tx, operator, 'MPESA_B2C'))
+    await service.settle()
+    expect((await scene.paymentOf(of, payment)).status).toBe('succeeded')
+    expect(orders()).toBe(before + 1)
+  })
+
+  test('is sent although its workspace is frozen before its first byte', async () => {
+    const { of, payment } = await own(async () => undefined)
+    happensBefore(service, 'attempts.claim', async () => answered(await of.owner.api.post('/v1/workspaces/current/freeze', {})))
+    await service.settle()
+    expect((await scene.paymentOf(of, payment)).status).toBe('succeeded')
   })
 })

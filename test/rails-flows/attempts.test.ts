@@ -14,8 +14,10 @@ import { findBreaches } from '../harness/verify.ts'
 import {
   alerts,
   b2cResult,
+  badRequest,
   balanceOf,
   deliver,
+  happensBefore,
   initiate,
   isLedgerSound,
   lastOrder,
@@ -83,18 +85,6 @@ const happensAfter = (name: string, happens: () => Promise<void>) => {
     return rows
   }) as typeof query
 }
-const happensBefore = (name: string, happens: () => Promise<void>, where = service) => {
-  const { db } = where.deps
-  const { query } = db
-  db.query = (async (statement: Statement | string, values?: readonly unknown[]) => {
-    if (typeof statement !== 'string' && statement.name === name) {
-      db.query = query
-      await happens()
-    }
-    return query(statement as Statement, values)
-  }) as typeof query
-}
-
 describe('only the live attempt settles its payment', () => {
   /** An unsent attempt, and the later one, which gets no answer. */
   const superseded = async (payee: Payee) => {
@@ -222,7 +212,7 @@ const resolve = async (where: TestService, id: string, outcome: 'succeeded' | 'f
 describe('the right to send', () => {
   test('a process that pauses between recording an attempt and sending it sends nothing if another process has sent', async () => {
     const id = await pay(person, toPhone())
-    happensBefore('attempts.claim', async () => {
+    happensBefore(service, 'attempts.claim', async () => {
       service.clock.advance(120)
       await other.deps.jobs.sweep()
       await other.settle()
@@ -294,6 +284,28 @@ describe('the right to send', () => {
       expect(await balanceOf(person)).toEqual(paid)
     })
 
+    test('fails nothing, if the rail refused its own send and then accepts the other one', async () => {
+      const id = await pay(person, toPhone())
+      service.sandbox.failNext(badRequest('Bad Request - Invalid PartyB'))
+      const { db } = service.deps
+      const { transaction } = db
+      db.transaction = async (work) => {
+        if ((await attemptsOf(id))[0]?.state === 'sending') {
+          db.transaction = transaction
+          await sendAgain()
+        }
+        return transaction(work)
+      }
+      await service.deps.jobs.drain()
+      expect((await attemptsOf(id)).map((attempt) => attempt.state)).toEqual(['submitted'])
+      expect((await paymentOf(person, id)).status).toBe('unknown')
+      expect(await balanceOf(person)).toEqual(held)
+      await service.settle()
+      expect((await paymentOf(person, id)).status).toBe('succeeded')
+      expect(ordersTo(service, phone)).toHaveLength(1)
+      expect(await balanceOf(person)).toEqual(paid)
+    })
+
     test('raises no alert, if the payment has succeeded by then', async () => {
       const id = await pay(person, toPhone())
       happensAfter('attempts.claim', async () => {
@@ -315,7 +327,7 @@ describe('the right to send', () => {
     await credit(restored, payer.accountId, 1_000_000n)
     const id = await pay(payer, toPhone())
     const declare = async () => void (await markWaitingUnknown(restored.deps.db, shellOperator('tester')))
-    happensBefore('attempts.claim', declare, restored)
+    happensBefore(restored, 'attempts.claim', declare)
     await restored.settle()
     expect((await paymentOf(payer, id)).status).toBe('unknown')
     expect(ordersTo(restored, phone)).toHaveLength(0)
@@ -325,7 +337,7 @@ describe('the right to send', () => {
   test('a top-up that expires between recording its attempt and taking the right sends no prompt', async () => {
     const id = await initiate(person, phone)
     service.clock.advance(295)
-    happensBefore('attempts.claim', async () => {
+    happensBefore(service, 'attempts.claim', async () => {
       service.clock.advance(6)
       await other.deps.jobs.sweep()
       expect((await topupOf(person, id)).status).toBe('expired')
@@ -359,7 +371,7 @@ describe('the right to send', () => {
 
   test('a process that dies before it had the right sent nothing: the payment is sent by another', async () => {
     const id = await pay(person, toPhone())
-    happensBefore('attempts.claim', async () => {
+    happensBefore(service, 'attempts.claim', async () => {
       throw new Refusal('unavailable')
     })
     await expect(service.deps.jobs.drain()).rejects.toThrow(Refusal)
@@ -402,7 +414,7 @@ describe('the right to send', () => {
     }
     const unsent = await pay(person, toPhone())
     for (let kills = 0; kills < 6; kills += 1) {
-      happensBefore('attempts.claim', dies)
+      happensBefore(service, 'attempts.claim', dies)
       await expect(service.deps.jobs.drain()).rejects.toThrow(Refusal)
       service.clock.advance(20)
       await service.deps.jobs.sweep()

@@ -1,3 +1,4 @@
+import type { Statement } from '../../src/db/client.ts'
 import type { Order } from '../../src/dev/sandbox/book.ts'
 import { ledgerChecks } from '../../src/ledger/checks.ts'
 import { trialBalance } from '../../src/ledger/reports.ts'
@@ -36,6 +37,18 @@ export const pass = async (service: TestService, seconds: number): Promise<void>
   service.clock.advance(seconds)
   await service.deps.jobs.sweep()
   await service.settle()
+}
+
+/** Runs work right before the next time that the service runs a statement. */
+export const happensBefore = ({ deps: { db } }: TestService, name: string, happens: () => Promise<unknown>): void => {
+  const { query } = db
+  db.query = (async (statement: Statement | string, values?: readonly unknown[]) => {
+    if (typeof statement !== 'string' && statement.name === name) {
+      db.query = query
+      await happens()
+    }
+    return query(statement as Statement, values)
+  }) as typeof query
 }
 
 /** The orders that the provider accepted for one destination, oldest first. */

@@ -65,7 +65,7 @@ export const requesterStops: Readonly<Record<RequesterStop, Obstacle>> = {
 
 /** A freeze of the workspace does not stop a payment under way; a stop of its beneficiary, grant or account does. */
 const stopOf = ({ holder, grants, beneficiary }: PaymentContext, { stop }: Authority): Obstacle | undefined => {
-  if (grants.some((grant) => grant.revoked)) return obstacle('changed', 'The grant that initiated the payment was revoked.')
+  if (grants.some(({ ended }) => ended)) return obstacle('changed', 'The grant that initiated the payment has ended.')
   if (beneficiary.archived) return obstacle('changed', 'The beneficiary was archived.')
   if (holder.status !== 'active') return stopped('workspace_frozen', 'The account that pays is frozen.')
   if (!holder.paymentsEnabled) return stopped('capability_disabled', 'The account may no longer pay.', 'payments')
@@ -162,7 +162,7 @@ export const recheckPayments = async (
   payments: readonly PaymentRecord[],
   answers: ChainAnswers,
 ): Promise<(Obstacle | undefined)[]> => {
-  const authorityOf = await readAuthority(tx, payments)
+  const authorityOf = await readAuthority(tx, payments, tx.at)
   const grantIds = payments.flatMap(({ id }) => authorityOf(id).lineage)
   const periods = payments.map(({ countedDay }) => periodsOf(countedDay))
   const state = await readState(tx, { payments, grantIds, periods, at: tx.at })
@@ -181,7 +181,7 @@ export const countOnApproval = async (
   const { day } = periodsAt(tx.at, effectiveTimeZone(zone, tx.at))
   const [state, authorityOf] = await Promise.all([
     readState(tx, { payments, grantIds: lineage, periods: [periodsOf(day)], at: tx.at }),
-    readAuthority(tx, payments),
+    readAuthority(tx, payments, tx.at),
   ])
   const moved: ChargedPayment[] = []
   const obstacles = await obstaclesOf(tx, payments, state, { authorityOf, answers: null, recount: { day, moved } })
@@ -202,7 +202,7 @@ export const decideAt = async (
   const { workspaceId, mandateId, amountMinor } = payment
   const [state, authorityOf] = await Promise.all([
     readState(db, { payments: [payment], grantIds: lineage, periods: [periodsOf(day)], at }),
-    readAuthority(db, [payment]),
+    readAuthority(db, [payment], at),
   ])
   const authority = authorityOf(payment.id)
   const mandateUse = { requester: authority.origin, counted: isCounted(payment) ? amountMinor : null }

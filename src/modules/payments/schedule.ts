@@ -159,7 +159,7 @@ const executeDue = async (
   const { approvalId, batchId } = first
   const locked = approvalId && (await lockApproval(tx, approvalId))
   if (locked && locked.approval.status === 'pending') return void (await expireApproval(tx, { ...locked, payments }))
-  const authorityOf = await readAuthority(tx, payments)
+  const authorityOf = await readAuthority(tx, payments, tx.at)
   // Payments that are due together come from one request.
   const principal = await payerOf(tx, first, authorityOf(first.id))
   const requests = payments.map((payment) => dueRequestOf(payment, principal, mandateSignature))

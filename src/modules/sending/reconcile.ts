@@ -1,4 +1,5 @@
 import { getTableColumns, sql } from 'drizzle-orm'
+import { mayStillBeSent } from '../../auth/authority-sql.ts'
 import { type Database, inTx, statement } from '../../db/client.ts'
 import { coalesce } from '../../db/coalesce.ts'
 import { serverSql } from '../../db/loss-detection.ts'
@@ -31,7 +32,7 @@ import { permissionFrom, recordAbandoned, recordAccepted } from './send.ts'
 const permitRepeat = statement('attempts.permit_repeat')`
   update rail_attempts a set asked_at = $2, updated_at = $2
    where a.id = $1 and a.state = 'lost' and a.fingerprint = $3 and a.created_at > $4 and $5 = (select ${serverSql})
-     and exists (select from payments p where p.id = a.subject_id and p.status = 'unknown')
+     and exists (select from payments p where p.id = a.subject_id and p.status = 'unknown' and ${mayStillBeSent('p', '$2')})
      and not exists (select from rail_pauses r where r.rail = a.rail)
      and ($6::text is null or exists (select from duplicate_checks c where c.rail = a.rail and c.account = $6))
    returning a.id`

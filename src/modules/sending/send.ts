@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { mayStillBeSent } from '../../auth/authority-sql.ts'
 import { type Db, inTx, statement, type Tx } from '../../db/client.ts'
 import { coalesce } from '../../db/coalesce.ts'
 import { serverSql } from '../../db/loss-detection.ts'
@@ -38,7 +39,8 @@ const claimRightToSend = statement('attempts.claim')`
   update rail_attempts a set state = 'sending', next_check_at = x.until, sender_id = x.sender, fingerprint = x.fingerprint, updated_at = $5
    from unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::bytea[]) as x(id, until, sender, fingerprint)
    where a.id = x.id and a.state = any($7::text[]) and a.created_at > $6 and $8 = (select ${serverSql})
-     and case a.kind when 'payment' then (select status from payments where id = a.subject_id) = 'processing'
+     and not exists (select from rail_pauses r where r.rail = a.rail)
+     and case a.kind when 'payment' then (select p.status = 'processing' and ${mayStillBeSent('p', '$5')} from payments p where p.id = a.subject_id)
        else (select status from topups where id = a.subject_id) = 'pending' end
    returning a.id`
 
@@ -161,6 +163,8 @@ const recordSubmission = async (
       if (submission.evidence) await settle(submission.evidence)
       return
     case 'refused':
+      // The same order may be on its way from another process, as in `recordNotSent`.
+      if (locked.attempt.state !== 'sending' && mayHaveBeenRepeated(deps, locked.attempt)) return
       await settle({ ...submission, kind: 'failed' })
       return
     case 'lost':

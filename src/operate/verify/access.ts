@@ -141,7 +141,7 @@ export const accessChecks = sqlChecks({
       where p.status = 'pending_approval' and d.decision = 'approve' and ${lostAuthority('d', 'p')} is not null`,
     'a pending approval is cancelled within an hour after its requester loses the right to request it': `
       select p.id::text as subject from approvals a join payments p on p.id = a.payment_id
-      where a.status = 'pending' and a.updated_at < $now - interval '1 hour' and not ${mayStillRequest('p')}`,
+      where a.status = 'pending' and a.updated_at < $now - interval '1 hour' and not ${mayStillRequest('p', `($now - interval '1 hour')`)}`,
     'a mandate is active only while the wallet that signed it is linked to its account': `
       select id::text as subject from intent_mandates where status = 'active' and not ${walletIsLinked('account_id', 'signer')}`,
   },

@@ -119,7 +119,7 @@ const startIfApproved = async (tx: Tx, record: LockedApproval, { actor, zone }: 
   const { approval, lineage, payment, payments } = record
   // A scheduled payment still waits until it is due: its limits, balance and approvals are checked only then.
   if (payment.status === 'scheduled') {
-    const [authorityOf, unconfirmed] = await Promise.all([readAuthority(tx, [payment]), unconfirmedIn(tx, record)])
+    const [authorityOf, unconfirmed] = await Promise.all([readAuthority(tx, [payment], tx.at), unconfirmedIn(tx, record)])
     const authority = authorityOf(payment.id)
     if (!authority.mayRequest) return cancelUnrequested(tx, record)
     return holdsApprovals(authority) ? approve(tx, actor, record, unconfirmed) : record

@@ -23,7 +23,7 @@ const readOwners = prepare('payments.balances_of_workspaces', { workspaceIds: 'u
 )
 const readUnauthorized = statement('payments.unauthorized')`
   select p.id from payments p where p.workspace_id = any($1::uuid[]) and p.status in ('scheduled', 'pending_approval', 'processing')
-     and p.initiator_account_id = $2 and p.account_id = any($3::uuid[]) and ${isNotSent('p')} and not ${mayStillRequest('p')} order by p.id`
+     and p.initiator_account_id = $2 and p.account_id = any($3::uuid[]) and ${isNotSent('p')} and not ${mayStillRequest('p', '$4')} order by p.id`
 
 /** Adds the other waiting items of each batch, because a batch ends as a whole. */
 const readBatchMates = statement('payments.whole_batches')`
@@ -58,24 +58,24 @@ const endWithBatches = async (tx: Tx, actor: Actor, rows: readonly { id: Uuid }[
 export const endUnauthorizedPayments: OnRequesterLost = async (tx, actor, { accountId, workspaceIds }) => {
   const owners = (await tx.run(readOwners, { workspaceIds })).map(({ id }) => id)
   const locked = owners.filter((owner) => holdsLock(tx, owner))
-  // Locks the other accounts only to wait for payments that are being sent now.
+  // Waits for checks of the other accounts' payments. Later checks, and claims of the right to send, read this change.
   await lockFurtherAccounts(tx, ...owners)
-  await endWithBatches(tx, actor, await tx.query<{ id: Uuid }>(readUnauthorized, [workspaceIds, accountId, locked]))
+  await endWithBatches(tx, actor, await tx.query<{ id: Uuid }>(readUnauthorized, [workspaceIds, accountId, locked, tx.at]))
 }
 
 const scans = {
   approvals: statement('payments.waiting_for_approval')`
-  select w.due::text as due, w.id, p.id as "paymentId", not ${mayStillRequest('p')} as "isUnauthorized"
+  select w.due::text as due, w.id, p.id as "paymentId", not ${mayStillRequest('p', '$4')} as "isUnauthorized"
      from (select expires_at as due, id, payment_id from approvals where status = 'pending' and (expires_at, id) > ($1::timestamptz, $2::uuid)
        order by expires_at, id limit $3) w left join payments p on p.id = w.payment_id order by w.due, w.id`,
   scheduled: statement('payments.waiting_for_time')`
-  select p.execute_at::text as due, p.id, p.id as "paymentId", not ${mayStillRequest('p')} as "isUnauthorized"
+  select p.execute_at::text as due, p.id, p.id as "paymentId", not ${mayStillRequest('p', '$4')} as "isUnauthorized"
      from (select * from payments where status = 'scheduled' and (execute_at, id) > ($1::timestamptz, $2::uuid)
        order by execute_at, id limit $3) p order by p.execute_at, p.id`,
 }
 type Waiting = { due: string; id: Uuid; paymentId: Uuid | null; isUnauthorized: boolean | null }
 const readIfUnauthorized = statement('payments.is_unauthorized')`
-  select p.id from payments p where p.id = $1 and p.status in ${waitingPaymentsSql} and not ${mayStillRequest('p')}`
+  select p.id from payments p where p.id = $1 and p.status in ${waitingPaymentsSql} and not ${mayStillRequest('p', '$2')}`
 
 const pageSize = 100
 /** Maximum rows per run and kind; the next run continues after them. A delay is harmless: sending checks every payment again. */
@@ -86,12 +86,12 @@ export const createUnauthorizedSweep = (deps: SweepDeps): (() => Promise<void>) 
   const cancel = ({ id }: { id: Uuid }) =>
     inTx(deps.db, async (tx) => {
       await lockPaymentsWithAccounts(tx, [id])
-      await endWithBatches(tx, endOfAuthority, await tx.query<{ id: Uuid }>(readIfUnauthorized, [id]))
+      await endWithBatches(tx, endOfAuthority, await tx.query<{ id: Uuid }>(readIfUnauthorized, [id, tx.at]))
     })
   const endUnauthorized = async (kind: keyof typeof scans) => {
     for (let seen = 0, full = true; full && seen < maxInRun; seen += pageSize) {
       const { since, behind } = positions[kind]
-      const rows = await deps.db.query<Waiting>(scans[kind], [since, behind, pageSize])
+      const rows = await deps.db.query<Waiting>(scans[kind], [since, behind, pageSize, deps.clock.now()])
       const toEnd = rows.flatMap(({ paymentId, isUnauthorized }) => (isUnauthorized && paymentId ? [{ id: paymentId }] : []))
       await forEachRow(deps, 'payments.unauthorized', toEnd, cancel)
       const last = rows.at(-1)

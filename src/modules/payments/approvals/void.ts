@@ -11,13 +11,13 @@ import { assertPresent } from '../../../lib/lists.ts'
 import type { ChainAnswers } from '../evaluation/authority.ts'
 import { type ApprovalRecord, approvalEvent, currentDecisions, findApproval } from './queries.ts'
 
-/** Approvals that account `$1` gave for payments that are unsent. */
+/** Approvals that account `$1` gave for payments whose right to send was not claimed. */
 const unsentApprovals = `
   from approval_decisions given
   join approvals a on a.id = given.approval_id
   join payments p on p.id = a.payment_id
   where given.account_id = $1 and given.decision = 'approve'
-    and ${isNotSent('p')}`
+    and ${isNotSent('p', ['not_sent', 'recorded'])}`
 
 const readOwners = statement('approvals.owners_relying')`
   select p.account_id as owner ${unsentApprovals}

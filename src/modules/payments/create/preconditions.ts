@@ -67,8 +67,8 @@ export const checkPreconditions = (context: PaymentContext, caller: Pick<Princip
   const { workspace, holder, grants, beneficiary } = context
   if (workspace.frozen || workspace.closed) throw new Refusal('workspace_frozen')
   if (holder.status !== 'active') throw new Refusal('account_frozen')
-  if (grants.some((grant) => grant.revoked))
-    throw new Refusal('invalid_token', { message: 'The grant of this credential was revoked.' })
+  if (grants.some(({ ended }) => ended))
+    throw new Refusal('invalid_token', { message: 'The grant of this credential has ended.' })
   if (caller.grantFrozen) throw new Refusal('grant_frozen')
   if (beneficiary.archived) throw conflict('This beneficiary is archived.', 'archived')
   if (beneficiary.frozen) throw new Refusal('beneficiary_frozen')

@@ -1,11 +1,11 @@
 import {
   currentDecisions,
   grantBehind,
-  grantIsFrozen,
   isContractSigned,
   isSigned,
   lostAuthority,
   mayStillRequest,
+  requesterStop,
 } from '../../../auth/authority-sql.ts'
 import { type ChainAnswer, type ContractWallets, verifyContractSigner } from '../../../auth/contract-wallet.ts'
 import { type Db, statement } from '../../../db/client.ts'
@@ -40,13 +40,8 @@ export const holdsApprovals = ({ signedOnly, signers, approvers, required }: Aut
 const origin = grantBehind('p', 'a.initiating_grant_id')
 
 const authorityStatement = statement('payments.authority', 'record')`
-  select p.id, array_remove(g.ancestor_ids || g.id, null) as lineage, ${origin} as origin, ${mayStillRequest('p')} as "mayRequest",
-     case when r.status <> 'active' then 'account'
-       when not r.payments_enabled then 'payments'
-       when g.kind = 'api_key' and not r.api_keys_enabled then 'api_keys'
-       when not r.oauth_enabled and (select bool_or(x.kind = 'oauth') from grants x where x.id = any(g.ancestor_ids || g.id)) then 'oauth'
-       when (select ${grantIsFrozen('x')} from grants x where x.id = ${origin}) then 'grant'
-     end as stop,
+  select p.id, array_remove(g.ancestor_ids || g.id, null) as lineage, ${origin} as origin, ${mayStillRequest('p', '$2')} as "mayRequest",
+     ${requesterStop('r', 'g', origin)} as stop,
      coalesce(a.required_approvals, 0) as required, coalesce(a.approval_proof = 'signature', false) as "signedOnly",
      coalesce(given.approvers, '{}') as approvers, coalesce(given.signers, '{}') as signers,
      coalesce(given.contract_decisions, '{}') as "contractDecisions", coalesce(given.contract_signers, '{}') as "contractSigners"
@@ -60,8 +55,12 @@ const authorityStatement = statement('payments.authority', 'record')`
    where p.id = any($1::uuid[])`
 
 /** Reads the current authority behind payments. Lock the owning accounts before acting on it: most changes of authority do. */
-export const readAuthority = async (db: Db, payments: readonly { id: Uuid }[]): Promise<(paymentId: Uuid) => Authority> => {
-  const rows = await db.query<Authority & { id: Uuid }>(authorityStatement, [payments.map(({ id }) => id)])
+export const readAuthority = async (
+  db: Db,
+  payments: readonly { id: Uuid }[],
+  at: Date,
+): Promise<(paymentId: Uuid) => Authority> => {
+  const rows = await db.query<Authority & { id: Uuid }>(authorityStatement, [payments.map(({ id }) => id), at])
   const byId = new Map(rows.map((row) => [row.id, row]))
   return (paymentId) => assertPresent(byId.get(paymentId), 'a payment that must exist is missing')
 }

@@ -24,7 +24,7 @@ export type PaymentContext = Pick<Evaluation, 'policies' | 'unapproved' | 'perio
   namedReference: string | null
   lineage: readonly Uuid[]
   /** The grants of `lineage`, root first. */
-  grants: (GrantRules & { revoked: boolean })[]
+  grants: (GrantRules & { ended: boolean })[]
 }
 
 /** For an account at a paybill, returns the account's own payee, if there is one, so that its limits and freezes apply. */

@@ -1,6 +1,7 @@
 import { canSign, rulesExcluding } from '../../../auth/authority-sql.ts'
 import { type Db, statement } from '../../../db/client.ts'
 import { columnsOf } from '../../../db/columns.ts'
+import { grantIsActive } from '../../../db/credential-life.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import { balanceAccountSql } from '../../../db/tables/workspaces.ts'
 import { countedPaymentsSql, paidPaymentsSql } from '../../../db/transitions.ts'
@@ -86,7 +87,7 @@ const ruleColumns = `id, per_payment_limit_minor::text as "perPaymentLimitMinor"
   approval_threshold_minor::text as "approvalThresholdMinor", payment_types as "paymentTypes", beneficiary_ids as "beneficiaryIds", new_payees as "newPayees", on_duplicate as "onDuplicate"`
 const grantColumns = `${ruleColumns}, label as name,
   case when total_seeded_at is not null then 'epoch'::timestamptz end as "totalCountedSince",
-  revoked_at is not null as revoked, cardinality(ancestor_ids) as depth`
+  not ${grantIsActive('grants', parameters.at)} as ended, cardinality(ancestor_ids) as depth`
 const policyColumns = `${ruleColumns}, workspace_id as "workspaceId", name, version, binds_grant_id as "bindsGrantId",
   required_approval_count as "requiredApprovalCount", separation_of_duties as "separationOfDuties",
   approver_ids as "approverIds", approval_proof as "approvalProof", total_counted_since as "totalCountedSince",

@@ -45,7 +45,7 @@ export type BeneficiaryState = {
   accounts: readonly AccountState[]
 }
 type AccountState = { referenceKey: string; payeeId: Uuid; frozen: boolean; beneficiaryIds: Uuid[] }
-export type GrantState = Omit<GrantRules, 'usage'> & { revoked: boolean; depth: number }
+export type GrantState = Omit<GrantRules, 'usage'> & { ended: boolean; depth: number }
 type PolicyState = Omit<PolicyRules, 'usage'> & { workspaceId: Uuid }
 
 /** The state that decisions depend on, read after the locks. Each accepted payment adds to `usage` and `unapproved`. */
