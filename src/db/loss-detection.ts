@@ -11,6 +11,7 @@ export const serverSql = `substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) ||
 
 const readServer = statement('loss_detection.look')`
   select clock_timestamp() as now, exists(select from rail_pauses where cause = 'lost_writes') as lost,
+     (select max(noticed_at) from write_losses where ended_at is not null) as reconciled,
      array(select rail from rail_pauses where cause = 'unknown_sender') as held, case when pg_is_in_recovery() then null else ${serverSql} end as server,
      (select system_identifier::text from pg_control_system()) as system,
      case when not pg_is_in_recovery() then pg_current_wal_insert_lsn() - '0/0' end as position`
@@ -50,13 +51,22 @@ const findMissing = async (db: Db, recoveryPoint: RecoveryPoint): Promise<string
   return rows.map(({ what }) => what)
 }
 
-type ServerState = { now: Date; lost: boolean; held: string[]; server: string | null; system: string; position: string | null }
+type ServerState = {
+  now: Date
+  lost: boolean
+  reconciled: Date | null
+  held: string[]
+  server: string | null
+  system: string
+  position: string | null
+}
 
 type LossDetectionDeps = { clock: Clock; db: Database; logger: Logger; sendLogs?: SendLogRegistry }
 
 /** Why the service paused rails. `unknown_sender`: an unregistered process has payments in progress. */
 export type LossCause = 'lost_writes' | 'unknown_sender'
-type Declare = (cause: LossCause) => Promise<void>
+/** `detectedAt`: null if this process only read that another one had declared the loss. */
+type Declare = (cause: LossCause, detectedAt: Date | null) => Promise<void>
 
 /**
  * Detects that the database lost committed writes, because a lagging standby was promoted or an old copy was started. Payments
@@ -78,12 +88,14 @@ export const createLossDetection = (
   let clockDiffersByMs = 0
   let declare: Declare | undefined
   let isDeclared = false
+  let detectedAt: Date | null = null
   let checking: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
 
-  const lose = (facts: Record<string, unknown>) => {
+  const lose = (facts: Record<string, unknown>, detected: Date | null = clock.now()) => {
     if (state === 'lost') return
     state = 'lost'
+    detectedAt = detected
     trusted = undefined
     logger.error(facts, 'the database lost committed writes: nothing is sent until an operator has reconciled')
     emit(db, lossDetected, null)
@@ -111,7 +123,7 @@ export const createLossDetection = (
         { sendLogs: unknown },
         'payments are in progress whose process is gone and whose send log is not on this disk: this may be a copy of the database, so rails that might pay twice are paused until an operator has reconciled and run after-restore',
       )
-      await declare?.('unknown_sender')
+      await declare?.('unknown_sender', clock.now())
       await sendLogs.end(unknown)
     }
     sendersKnown = true
@@ -146,9 +158,9 @@ export const createLossDetection = (
     if (Math.abs(clockDiffersByMs) > warnOfClockMs && Math.abs(clockDiffersByMs - differed) > warnOfClockMs)
       logger.warn({ differs_by_ms: clockDiffersByMs }, "this machine's clock differs from the database's, which the service uses")
     const position = { system: row.system, server: row.server, position: BigInt(row.position) }
-    if (row.lost) lose({ declaredBy: 'another process, or before this one started' })
+    if (row.lost) lose({ declaredBy: 'another process, or before this one started' }, null)
     if (state === 'lost' && (row.lost || !isDeclared)) {
-      if (!isDeclared) await declare?.('lost_writes')
+      if (!isDeclared) await declare?.('lost_writes', detectedAt)
       isDeclared = declare !== undefined
       return
     }
@@ -161,6 +173,7 @@ export const createLossDetection = (
     if (state !== 'trusted' || trusted !== position.server) {
       if (trusted !== position.server) trusted = undefined
       state = 'looking'
+      if (row.reconciled) recoveryPoint.forgetUntil(row.reconciled.getTime())
       await verifyServer(position, doubtsBefore)
     }
     if (trusted === undefined) return

@@ -77,6 +77,16 @@ export const createRecoveryPoint = (clock: Clock) => {
         if (position && (serverPosition?.system !== position.system || position.position > serverPosition.position))
           serverPosition = position
     },
+    /** Forgets the writes from before a loss that an operator has reconciled. Later ones can still prove a later loss. */
+    forgetUntil: (atMs: number): void => {
+      let isChanged = false
+      for (const known of Object.values(kinds)) for (const [id, one] of known) if (one.atMs <= atMs) isChanged = known.delete(id)
+      if (!isChanged) return
+      // Every commit is remembered with an audit row, so without one the position is from before the loss too.
+      if (kinds.audit.size === 0) serverPosition = undefined
+      file?.forget(atMs)
+      write()
+    },
     forget: (): void => {
       for (const known of Object.values(kinds)) known.clear()
       serverPosition = undefined

@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import { CommitThenThrow, unavailable } from '../lib/errors.ts'
 import { byChunks } from '../lib/lists.ts'
 import type { AtCommitWrite, Database, Tx } from './client.ts'
-import { isReadOnly, isRetryable, isUnavailable, sqlState, translateDatabaseError } from './errors.ts'
+import { describeError, isReadOnly, isRetryable, isUnavailable, sqlState, translateDatabaseError } from './errors.ts'
 import type { RecoveryPoint } from './recovery-point.ts'
 import { corkUntilTick, runBy, sendBy } from './send-statement.ts'
 
@@ -112,6 +112,15 @@ const createTx = (client: pg.PoolClient, { keepsStatements, clock, recoveryPoint
 }
 
 export const createTransactions = (options: TransactionOptions): Database['transaction'] => {
+  /** A failed task must not make the committed transaction look failed, because its caller would repeat it. */
+  const runAll = (afterCommit: Iterable<() => void>): void => {
+    for (const task of afterCommit)
+      try {
+        task()
+      } catch (error) {
+        options.logger.error(describeError(error), 'a task after a commit failed')
+      }
+  }
   const attempt = async <T>(work: (tx: Tx) => Promise<T>): Promise<Outcome<T>> => {
     const client = await options.checkOut()
     const { tx, afterCommit, deferred, writeCollected, end, firstError, collectedTrace } = createTx(client, options)
@@ -143,7 +152,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       if (commit.command !== 'COMMIT') throw new Error('the transaction was rolled back at its commit')
       const trace = collectedTrace()
       if (trace !== undefined) options.recoveryPoint.track('audit', [trace], reached)
-      for (const task of afterCommit) task()
+      runAll(afterCommit)
       return outcome
     } catch (error) {
       end()

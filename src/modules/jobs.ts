@@ -126,7 +126,7 @@ export const startWork = async (deps: WorkDeps, more: readonly Sweep[]): Promise
   })
   await warnOfUntestedRepeats(deps)
   if (deps.config.NODE_ENV === 'production') await warnOfUnsafeSettings(deps.db, deps.logger)
-  deps.lossDetection.declareWith((cause) => declareLoss(deps, cause))
+  deps.lossDetection.declareWith((cause, detectedAt) => declareLoss(deps, cause, detectedAt))
   deps.lossDetection.start()
   const work = createWork(deps)
   await deps.jobs.start({ ...work, sweeps: [...work.sweeps, ...more] })

@@ -72,6 +72,25 @@ test('a server has lost writes if its log is behind the acknowledged position, o
   expect(without.lossDetection.state()).toBe('lost')
 })
 
+test('writes from before a loss that an operator has ended are not missed by a process that slept meanwhile; later ones are', async () => {
+  const first = startingProcess()
+  await first.lossDetection.check()
+  const savedPosition = first.recoveryPoint.serverPosition()
+  const now = service.clock.now()
+  const before = { ...audit(), atMs: now.getTime() - 1 }
+  await service.deps.db.query(
+    `insert into write_losses (noticed_at, noticed_by, ended_at, ended_by) values ($1::timestamptz, 'a test', $1::timestamptz + interval '1 s', 'a test')`,
+    [now],
+  )
+  const slept = startingProcess({ savedPosition, savedWrites: [before] })
+  await slept.lossDetection.check()
+  expect([slept.lossDetection.state(), slept.recoveryPoint.newest('audit')]).toEqual(['trusted', []])
+  const missing = startingProcess({ savedPosition, savedWrites: [before, { ...audit(), atMs: now.getTime() + 1 }] })
+  await missing.lossDetection.check()
+  expect(missing.lossDetection.state()).toBe('lost')
+  await service.deps.db.query('delete from write_losses')
+})
+
 test('the recovery point is never ahead of the newest acknowledged commit', async () => {
   const { db } = service.deps
   const lossDetection = createLossDetection(service.deps)

@@ -200,3 +200,20 @@ test('rows that come while a transaction writes its rows fail it instead of bein
   await expect(failed).rejects.toThrow('rows were added at the end')
   expect(await db.query('select from accounts where display_name = $1', ['Half a change'])).toEqual([])
 })
+
+test('a transaction whose task after the commit fails is committed: its caller does not repeat it, and the other tasks run', async () => {
+  const { db } = service.deps
+  const others: string[] = []
+  const done = inTx(db, async (tx) => {
+    await tx.query('update accounts set display_name = $1 where id = $2', ['Committed', parseId('account', person.accountId)])
+    tx.afterCommit(() => {
+      throw new Error('a task failed')
+    })
+    tx.afterCommit(() => void others.push('ran'))
+    return 'done'
+  })
+  expect(await done).toBe('done')
+  expect(others).toEqual(['ran'])
+  expect(await db.query('select from accounts where display_name = $1', ['Committed'])).toHaveLength(1)
+  expect(service.log.some((line) => line.includes('a task after a commit failed'))).toBe(true)
+})

@@ -7,6 +7,7 @@ import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn, signInThroughKey } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 import { allNamed, answersToForms, copied } from '../harness/signature-forms.ts'
+import { afterSweepRead } from '../harness/sweep-reads.ts'
 import { join, memberIdOf, standIn, type Team, type Teammate } from '../workspaces/team.ts'
 
 const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
@@ -276,6 +277,24 @@ describe('a rule that asks for two', () => {
     expect(stricter.body).toMatchObject({ version: 2, monthly_limit_minor: '500000', pending_change: null })
     const heard = (await second.api.get('/v1/notifications?type=policy.change_withdrawn')).body.data
     expect(heard).toMatchObject([{ data: { id, pending_change: null } }])
+  })
+
+  test('does not take effect if the workspace is frozen while the sweep runs, and does after the freeze', async () => {
+    const scene = await createScene()
+    await join(service, scene.team, 'approver')
+    const id = await make(scene)
+    expect((await scene.owner.api.patch(`${path}/${id}`, { version: 1, required_approval_count: 1 })).status).toBe(202)
+    service.clock.advance(day)
+    const owner = await again(scene.owner, scene.team)
+    let frozen = 0
+    afterSweepRead(service, 'policies.change', async () => {
+      frozen = (await owner.api.post('/v1/workspaces/current/freeze', {})).status
+    })
+    await service.deps.jobs.sweep()
+    expect([frozen, await read({ ...scene, owner }, id)]).toMatchObject([200, { version: 1, required_approval_count: 2 }])
+    expect((await owner.api.post('/v1/workspaces/current/unfreeze', {})).status).toBe(200)
+    await pass(30)
+    expect(await read({ ...scene, owner }, id)).toMatchObject({ version: 2, required_approval_count: 1, pending_change: null })
   })
 
   test('withdraws what an earlier release left waiting and is no looser than its version by now', async () => {

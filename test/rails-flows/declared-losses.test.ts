@@ -4,7 +4,7 @@ import { sealAuditLog } from '../../src/events/seal.ts'
 import { formatId, newId } from '../../src/lib/ids.ts'
 import { sendingRails } from '../../src/lib/rail-names.ts'
 import { resumeAfterLoss } from '../../src/modules/exceptions/losses-service.ts'
-import { pauseRail, resumeRail } from '../../src/modules/exceptions/pauses-service.ts'
+import { listPauses, pauseRail, resumeRail } from '../../src/modules/exceptions/pauses-service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { authorizeAgent, postForm, refresh, registerClient } from '../harness/oauth.ts'
@@ -234,6 +234,33 @@ test('a second loss, after a person has ended the first, is declared as well', a
   expect([state(), await statusOf(waiting)]).toEqual(['lost', 'unknown'])
   expect(alerts(service).filter((alert) => alert === 'database_lost_writes')).toHaveLength(2)
   expect((await resumeAfterLoss(service.deps.db, operator, [], 'a test')).resumed).toHaveLength(sendingRails.length)
+})
+
+test('a process that only read a loss, or detected it before its end, does not pause the rails again after an operator has ended it', async () => {
+  const other = await startService({ database: service.database, clock: service.clock, provider: service })
+  const endsBeforeItDeclares = async () => {
+    service.deps.lossDetection.reportLoss('a test')
+    await look()
+    const { db } = other.deps
+    const { transaction } = db
+    db.transaction = async (work) => {
+      db.transaction = transaction
+      service.clock.advance(1)
+      await resumeAfterLoss(service.deps.db, operator, [], 'a test')
+      return transaction(work)
+    }
+    await other.deps.lossDetection.check()
+    for (const each of [service, other]) await look(each)
+    expect(await listPauses(service.deps.db)).toEqual([])
+    expect([state(), other.deps.lossDetection.state()]).toEqual(['trusted', 'trusted'])
+  }
+  await look(other)
+  await endsBeforeItDeclares()
+  service.clock.advance(1)
+  other.deps.lossDetection.reportLoss('the same loss')
+  await endsBeforeItDeclares()
+  expect([service, other].flatMap(alerts).filter((alert) => alert === 'database_lost_writes')).toHaveLength(2)
+  await other.close()
 })
 
 test('a loss that is noticed while an operator has paused every rail is declared all the same, and these pauses outlast it', async () => {

@@ -8,6 +8,7 @@ import { credit, newBeneficiary, shareBalance } from '../harness/money.ts'
 import { createKey, newWallet, type Person, signIn, walletMessage } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { allNamed, answersToForms, copied } from '../harness/signature-forms.ts'
+import { afterSweepRead } from '../harness/sweep-reads.ts'
 import { findBreaches } from '../harness/verify.ts'
 import { createTeam, join, standIn, type Team, type Teammate } from './team.ts'
 
@@ -283,6 +284,26 @@ describe('a balance that a rule for two guards', () => {
     expect(await balances({ ...shared, owner })).toEqual(['1000000', '1000000'])
     expect((await owner.api.post('/v1/workspaces/current/unfreeze', {}, inHome)).status).toBe(200)
     expect((await confirmer.api.post(`${path}/confirm`, {})).status).toBe(200)
+    expect(await balances({ ...shared, owner })).toEqual(['700000', '300000'])
+  })
+
+  test('stays pending when due, if a workspace on it is frozen while the sweep runs', async () => {
+    const shared = await sharedTeam()
+    const inHome = { headers: { 'workspace-id': await personalOf(shared.owner) } }
+    await join(service, shared, 'approver')
+    const two = { name: 'Two', approval_threshold_minor: '0', required_approval_count: 2 }
+    expect((await shared.owner.api.post('/v1/spending-policies', two)).status).toBe(201)
+    expect((await ask(shared.owner)).status).toBe(202)
+    service.clock.advance(86_401)
+    const owner = await again(shared.owner, shared.id)
+    let frozen = 0
+    afterSweepRead(service, 'balances.separate', async () => {
+      frozen = (await owner.api.post('/v1/workspaces/current/freeze', {}, inHome)).status
+    })
+    await service.deps.jobs.sweep()
+    expect([frozen, await balances({ ...shared, owner })]).toEqual([200, ['1000000', '1000000']])
+    expect((await owner.api.post('/v1/workspaces/current/unfreeze', {}, inHome)).status).toBe(200)
+    await pass(30)
     expect(await balances({ ...shared, owner })).toEqual(['700000', '300000'])
   })
 

@@ -166,8 +166,11 @@ const separate = async (
   await publish(tx, config, actor, 'workspace.separated', { workspace, separation, guards })
 }
 
+const isFrozen = async (tx: Tx, holderId: Uuid): Promise<boolean> =>
+  (await tx.run(workspacesOnBalance, { holderId })).some((each) => workspaceStatus(each) === 'frozen')
+
 const requireNotFrozen = async (tx: Tx, holderId: Uuid): Promise<void> => {
-  if ((await tx.run(workspacesOnBalance, { holderId })).some((each) => workspaceStatus(each) === 'frozen'))
+  if (await isFrozen(tx, holderId))
     throw new Refusal('workspace_frozen', { message: 'A workspace on this balance is frozen: nothing leaves it.' })
 }
 
@@ -311,7 +314,7 @@ export const withdrawSeparation = async (tx: Tx, config: WithCurrency, principal
   await publish(tx, config, principal, 'workspace.separation_withdrawn', { workspace, separation: ended, guards })
 }
 
-/** Pending separations of a frozen balance stay pending. */
+/** Pending separations of a frozen balance stay pending, even if it was frozen after the sweep has read them. */
 export const applyDueSeparations = sweepOf(
   'balances.separate',
   {
@@ -329,7 +332,7 @@ export const applyDueSeparations = sweepOf(
     inTx(db, async (tx) => {
       await lockAccounts(tx, { exclusive: [accountId] })
       const separation = await lockSeparation(tx, { id })
-      if (separation?.outcome === null && separation.effectiveAt <= tx.at)
+      if (separation?.outcome === null && separation.effectiveAt <= tx.at && !(await isFrozen(tx, accountId)))
         await endIfConfirmedOrDue(tx, config, { accountId: null, origin: null, way: 'timer' }, separation)
     }),
 )

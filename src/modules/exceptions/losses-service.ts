@@ -12,6 +12,7 @@ import { Refusal } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { fieldsOf } from '../../lib/lists.ts'
 import { type Provider, type SendingRail, sendingRails } from '../../lib/rail-names.ts'
+import { attemptsOf } from '../attempts/attempt.ts'
 import { nameOfOperator, type Operator, timerOperator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
 import { railsThatMayPayTwice, sentBeforeLoss } from '../payments/lost-writes.ts'
@@ -51,6 +52,8 @@ const makeWaitingUnknown = async (
     for (const { id } of waiting)
       await inTx(db, async (tx) => {
         const payment = await lockPaymentWithAccount(tx, id)
+        // A claim of the right to send may have committed after the page was read: only evidence ends that attempt.
+        if ((await attemptsOf(tx, [id])).some(({ state }) => state !== 'not_sent' && state !== 'recorded')) return
         await settlePayments(tx, [{ payment, evidence: sentBeforeLoss, source: { kind: 'operator', actor: operator } }])
         updateRow(tx, payments, { id }, { dispatchDueAt: null })
       })
@@ -111,18 +114,25 @@ const losses = {
 } as const satisfies Record<LossCause, unknown>
 
 /**
- * Every process that detects the loss declares it, so that the death of one leaves no step undone. Only the first declaration
- * raises the alert. Payments whose sending was permitted after the first declaration (`at`) keep waiting.
+ * Every process that detects or reads the loss declares it, so that the death of one leaves no step undone. Only the first
+ * declaration raises the alert. Payments whose sending was permitted after the first declaration (`at`) keep waiting. Pauses no
+ * rail for a loss that an operator has ended: one that this process only read (`detectedAt` null), or detected before that end.
  */
-export const declareLoss = async ({ db, alerts, rails: adapters }: Pick<Parts, 'alerts' | 'db' | 'rails'>, cause: LossCause) => {
+export const declareLoss = async (
+  { db, alerts, rails: adapters }: Pick<Parts, 'alerts' | 'db' | 'rails'>,
+  cause: LossCause,
+  detectedAt: Date | null,
+) => {
   const { alert, reason, railsOf } = losses[cause]
   const { isFirst, at, rails } = await inTx(db, async (tx) => {
     const rails = await railsOf(tx, adapters)
+    const [newest] = await tx.run(newestLoss, {})
+    const isEnded = detectedAt === null || (newest?.endedAt && newest.endedAt > detectedAt)
     let added = false
-    for (const rail of rails) added = (await pauseRail(tx, timerOperator, rail, reason, cause)) || added
+    for (const rail of isEnded ? [] : rails) added = (await pauseRail(tx, timerOperator, rail, reason, cause)) || added
     if (added) await recordLoss(tx, timerOperator)
     const times = (await listPauses(tx)).flatMap((pause) => (pause.cause === cause ? [pause.pausedAt.getTime()] : []))
-    return { isFirst: added, rails, at: times.length === 0 ? tx.at : new Date(Math.min(...times)) }
+    return { isFirst: added, rails: times.length === 0 ? [] : rails, at: new Date(Math.min(tx.at.getTime(), ...times)) }
   })
   if (isFirst) alerts.raise(alert, { subject: 'database', id: 'rails' })
   await makeWaitingUnknown(db, timerOperator, at, rails)

@@ -24,6 +24,7 @@ import {
 } from '../identity/passkeys/signed-text-service.ts'
 import type { Parts } from '../parts.ts'
 import { recordSessionAct } from '../session-acts.ts'
+import { workspaceStatus } from '../workspaces/present.ts'
 import { findWorkspace } from '../workspaces/queries.ts'
 import { type NamedTerms, type PendingResult, pendingColumns, pendingOf, type Result, resultOf } from './pending-result.ts'
 import { findPolicy, lockOwnPolicy, lockPolicy, type PolicyRecord } from './queries.ts'
@@ -231,8 +232,10 @@ const processPending = async (
   await lockAccounts(tx, { exclusive: [balanceAccountId], shared: [requester] })
   const [before, workspace] = await Promise.all([lockPolicy(tx, { workspaceId, id }), findWorkspace(tx, workspaceId)])
   const effectiveAt = before?.pendingChangeEffectiveAt
-  if (!effectiveAt || before.pendingChangeBy !== requester) return
-  const changer = { accountId: null, origin: null, way: 'timer', workspace: found(workspace) }
+  if (!effectiveAt || before.pendingChangeBy !== requester || !workspace) return
+  // The workspace may have been frozen, or got another balance with another lock, after the sweep has read the change.
+  if (workspaceStatus(workspace) !== 'active' || workspace.balanceAccountId !== balanceAccountId) return
+  const changer = { accountId: null, origin: null, way: 'timer', workspace }
   const pending = pendingOf(before)
   if (pending && effectiveAt > tx.at) return
   const { mayManage } = await eligibilityOf(tx, tx.at, before, requester, null)

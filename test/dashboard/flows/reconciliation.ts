@@ -330,7 +330,7 @@ export const reconciliationFlows = (world: World): void => {
   test('an administrator reads on the overview which payment methods a process on a copy of the database holds, and what ends it; nobody else does', async () => {
     const { service } = world
     const { db, lossDetection } = service.deps
-    await declareLoss(service.deps, 'unknown_sender')
+    await declareLoss(service.deps, 'unknown_sender', service.clock.now())
     await lossDetection.check()
     const held = 'Paused payment methods'
     const admin = await visitAs(world, await signIn(service.api, world.administrator))
