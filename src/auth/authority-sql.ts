@@ -96,7 +96,7 @@ export const mayStillRequest = (p: string, at: string): string =>
      and ${statusOf(`${p}.initiator_account_id`)} <> 'closed'
      and coalesce((select ${grantIsActive('g', at)} from grants g where g.id = ${grantBehind(p)}), true))`
 
-/** What stops a requester for now: account `r`, the payment's own grant `g`, or grant `origin` behind it. Null: nothing. */
+/** The temporary stop of account `r` that requested with grant `g`, behind which is grant `origin`. Null: none. */
 export const requesterStop = (r: string, g: string, origin: string): string =>
   `case when ${r}.status <> 'active' then 'account'
      when not ${r}.payments_enabled then 'payments'
@@ -154,8 +154,8 @@ export const mayStillBeSent = (p: string, at: string): string =>
        from accounts r left join grants g on g.id = ${p}.grant_id where r.id = ${p}.initiator_account_id)
      and (select h.status = 'active' and h.payments_enabled from workspaces w join accounts h on h.id = ${balanceAccountSql('w')} where w.id = ${p}.workspace_id)
      and ${payeeIsPayable(p)}
-     and (${p}.mandate_id is null or not ${mandateIsRevoked(p)} and not exists (select from intent_mandates m
+     and (${p}.mandate_id is null or not ${mandateIsRevoked(p)} and not coalesce((select ${grantIsFrozen('linker')} from intent_mandates m
        join identities i on i.provider = 'wallet' and i.account_id = m.account_id and i.subject_key = lower(m.signer)
-       join grants linker on linker.id = i.linked_by_grant_id where m.id = ${p}.mandate_id and ${grantIsFrozen('linker')}))
+       join grants linker on linker.id = i.linked_by_grant_id where m.id = ${p}.mandate_id), false))
      and (${p}.approval_id is null or (select count(*) >= max(a.required_approvals) from approvals a cross join lateral ${currentDecisions('a.id')} as d
        where a.id = ${p}.approval_id and d.decision = 'approve' and (a.approval_proof <> 'signature' or ${isSigned('d')}) and ${lostAuthority('d', p)} is null)))`

@@ -205,7 +205,7 @@ test('a transaction whose task after the commit fails is committed: its caller d
   const { db } = service.deps
   const others: string[] = []
   const done = inTx(db, async (tx) => {
-    await tx.query('update accounts set display_name = $1 where id = $2', ['Committed', parseId('account', person.accountId)])
+    await tx.query('create table committed (id int)')
     tx.afterCommit(() => {
       throw new Error('a task failed')
     })
@@ -214,6 +214,6 @@ test('a transaction whose task after the commit fails is committed: its caller d
   })
   expect(await done).toBe('done')
   expect(others).toEqual(['ran'])
-  expect(await db.query('select from accounts where display_name = $1', ['Committed'])).toHaveLength(1)
+  expect(await db.query('select from committed')).toEqual([])
   expect(service.log.some((line) => line.includes('a task after a commit failed'))).toBe(true)
 })

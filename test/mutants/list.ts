@@ -552,8 +552,8 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'a loss that another process began to declare is left half declared',
     file: 'src/db/loss-detection.ts',
-    find: "if (!isDeclared) await declare?.('lost_writes')",
-    replace: "if (!isDeclared && !row.lost) await declare?.('lost_writes')",
+    find: "if (!isDeclared) await declare?.('lost_writes', detectedAt)",
+    replace: "if (!isDeclared && !row.lost) await declare?.('lost_writes', detectedAt)",
     suite: 'test/rails-flows/declared-losses.test.ts',
   },
   {

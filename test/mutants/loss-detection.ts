@@ -159,7 +159,7 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a loss that another process declared is not noticed',
     file: 'src/db/loss-detection.ts',
-    find: "    if (row.lost) lose({ declaredBy: 'another process, or before this one started' })\n",
+    find: "    if (row.lost) lose({ declaredBy: 'another process, or before this one started' }, null)\n",
     replace: '',
     suite: 'test/rails-flows/declared-losses.test.ts',
   },

@@ -55,14 +55,10 @@ const authorityStatement = statement('payments.authority', 'record')`
    where p.id = any($1::uuid[])`
 
 /** Reads the current authority behind payments. Lock the owning accounts before acting on it: most changes of authority do. */
-export const readAuthority = async (
-  db: Db,
-  payments: readonly { id: Uuid }[],
-  at: Date,
-): Promise<(paymentId: Uuid) => Authority> => {
+export const readAuthority = async (db: Db, payments: readonly { id: Uuid }[], at: Date) => {
   const rows = await db.query<Authority & { id: Uuid }>(authorityStatement, [payments.map(({ id }) => id), at])
   const byId = new Map(rows.map((row) => [row.id, row]))
-  return (paymentId) => assertPresent(byId.get(paymentId), 'a payment that must exist is missing')
+  return (paymentId: Uuid): Authority => assertPresent(byId.get(paymentId), 'a payment that must exist is missing')
 }
 
 /** The chain's current answer about each contract wallet's signature, by decision id. */
