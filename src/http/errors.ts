@@ -35,7 +35,7 @@ export const toRefusal = (error: unknown, request: FastifyRequest): Refusal | un
   return statusCode !== undefined && statusCode >= 400 && statusCode < 500 ? invalidRequest() : undefined
 }
 
-/** The permission in the refusal, which the route may not declare, or the route's permissions, any one of which is enough. */
+/** The permission that the refusal names, which the route may not declare; else the route's, any one of which is enough. */
 const permissionsOf = (refusal: Refusal, request: FastifyRequest): readonly Permission[] => {
   const ofRoute = [request.routeOptions.config.permission ?? []].flat()
   const required = permissions.find((known) => known === refusal.details?.required_permission)
