@@ -1,7 +1,7 @@
 import { type ComponentProps, type ReactNode, useState } from 'react'
 import { t } from '../lib/language.ts'
-import { Icon } from '../ui/button.tsx'
 import { Modal } from '../ui/form.tsx'
+import { Icon } from '../ui/icon.tsx'
 
 type FrameProps = Omit<ComponentProps<'input'>, 'onChange'> & {
   value: string

@@ -1,8 +1,8 @@
 import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { t } from '../lib/language.ts'
-import { Icon } from '../ui/button.tsx'
 import { Dialog } from '../ui/form.tsx'
+import { Icon } from '../ui/icon.tsx'
 import { BackupSignInLink, isCurrent, type NavItem, useNav } from './nav-items.tsx'
 import { useSession } from './session.tsx'
 

@@ -4,7 +4,7 @@ import { Link } from 'wouter'
 import { credentialQuery } from '../api/queries.ts'
 import { type Key, t } from '../lib/language.ts'
 import { readStored, writeStored } from '../lib/store.ts'
-import { Icon, type IconName } from '../ui/button.tsx'
+import { Icon, type IconName } from '../ui/icon.tsx'
 import { type Session, useSession } from './session.tsx'
 
 export type NavItem = { href: string; label: string; icon: IconName; keys: string }

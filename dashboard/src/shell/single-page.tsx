@@ -1,8 +1,9 @@
 import type { ReactNode } from 'react'
+import { cx } from '../lib/class-names.ts'
 import { t } from '../lib/language.ts'
 import { isMoneySimulated } from '../lib/page-state.ts'
 import { useTitle } from '../lib/title.ts'
-import { Button, cx } from '../ui/button.tsx'
+import { Button } from '../ui/button.tsx'
 import { useOtherLanguage } from './own-language.ts'
 
 export const Brand = () => (

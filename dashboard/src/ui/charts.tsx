@@ -1,8 +1,8 @@
 import { type ReactNode, useState } from 'react'
+import { cx } from '../lib/class-names.ts'
 import { t } from '../lib/language.ts'
 import { dayLabel } from '../lib/time.ts'
 import { listWords, moneyText, roundMoney, share, shortMoney } from '../lib/words.ts'
-import { cx } from './button.tsx'
 import { Table } from './listing.tsx'
 
 export type DayBar = { date: string; up: string; mark?: string }

@@ -1,7 +1,8 @@
 import { type ComponentProps, type ReactNode, useId } from 'react'
+import { cx } from '../lib/class-names.ts'
 import { t } from '../lib/language.ts'
 import { groupDigits, isUnreadable, unreadableAmount } from '../lib/words.ts'
-import { cx, Icon } from './button.tsx'
+import { Icon } from './icon.tsx'
 import { fieldError } from './page.tsx'
 
 type FieldProps = { label: ReactNode; hint?: ReactNode; error?: string | undefined; optional?: boolean | undefined }

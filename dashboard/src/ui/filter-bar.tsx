@@ -1,13 +1,15 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { fetchOrUnreachable, toApiError } from '../api/error.ts'
 import { chosenWorkspace } from '../api/queries.ts'
+import { cx } from '../lib/class-names.ts'
 import type { useFilters } from '../lib/drafts.ts'
 import { t } from '../lib/language.ts'
 import { saveFile } from '../lib/text-file.ts'
 import { pageZone, zoneWords } from '../lib/time.ts'
-import { Button, cx, Icon } from './button.tsx'
+import { Button } from './button.tsx'
 import { TextField } from './field.tsx'
 import { useChange } from './form.tsx'
+import { Icon } from './icon.tsx'
 import { useDismiss } from './menu.tsx'
 
 type Filters = Pick<ReturnType<typeof useFilters>, 'any' | 'clear' | 'field'>

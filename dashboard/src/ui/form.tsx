@@ -1,9 +1,10 @@
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ComponentProps, type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
 import { adviceFor, messageOf } from '../api/error.ts'
+import { cx } from '../lib/class-names.ts'
 import { toHex } from '../lib/hex.ts'
 import { t } from '../lib/language.ts'
-import { Button, cx, IconButton, Submit } from './button.tsx'
+import { Button, IconButton, Submit } from './button.tsx'
 import { Card, Failure } from './page.tsx'
 import { announce } from './toast.tsx'
 

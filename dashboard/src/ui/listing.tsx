@@ -2,8 +2,10 @@ import { type UseInfiniteQueryResult, type UseQueryResult, useInfiniteQuery } fr
 import { type ReactNode, useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import { type Listed, rowsOf } from '../api/queries.ts'
+import { cx } from '../lib/class-names.ts'
 import { rich, t } from '../lib/language.ts'
-import { Button, cx, FoldButton, Icon, type IconName } from './button.tsx'
+import { Button, FoldButton } from './button.tsx'
+import { Icon, type IconName } from './icon.tsx'
 import { Card, type CardProps, Failure, SkeletonCard, SkeletonRows, Time, type Tone } from './page.tsx'
 
 type ItemProps = {

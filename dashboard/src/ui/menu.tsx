@@ -1,6 +1,7 @@
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
-import { cx, Icon, type IconName } from './button.tsx'
+import { cx } from '../lib/class-names.ts'
+import { Icon, type IconName } from './icon.tsx'
 
 type MenuProps = { label: string; button: ReactNode; children: (close: () => void) => ReactNode; up?: boolean; right?: boolean }
 

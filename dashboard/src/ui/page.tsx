@@ -1,12 +1,15 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { ApiError, adviceFor, DeviceError, detailOf, hasCode, messageOf, pageFor } from '../api/error.ts'
+import { cx } from '../lib/class-names.ts'
 import { readableMessage } from '../lib/field-words.ts'
 import { t } from '../lib/language.ts'
 import { fullTime, remainingText, shortTime, useNow } from '../lib/time.ts'
 import { useTitle } from '../lib/title.ts'
 import { majorText, paymentTones, statusText } from '../lib/words.ts'
-import { Button, CopyText, cx, Icon, type IconName, LinkButton } from './button.tsx'
+import { Button, LinkButton } from './button.tsx'
+import { CopyText } from './copy.tsx'
+import { Icon, type IconName } from './icon.tsx'
 
 type PageHeaderProps = {
   title: string

@@ -1,8 +1,8 @@
 import { useState } from 'react'
 import { t } from '../lib/language.ts'
 import { railOptions } from '../lib/rails.ts'
-import { Icon } from './button.tsx'
 import { Field, type Option } from './field.tsx'
+import { Icon } from './icon.tsx'
 
 export type ManyProps = {
   value: readonly string[]

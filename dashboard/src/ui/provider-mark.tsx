@@ -1,6 +1,6 @@
 import type { Schemas } from '../api/queries.ts'
 import { maskSubject, shortAddress } from '../lib/words.ts'
-import { Icon } from './button.tsx'
+import { Icon } from './icon.tsx'
 
 const Google = () => (
   <svg width="18" height="18" viewBox="0 0 18 18" aria-hidden="true">

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'react'
 import { t } from '../lib/language.ts'
 import { createStore, useStore } from '../lib/store.ts'
-import { Button, Icon, IconButton, type IconName } from './button.tsx'
+import { Button, IconButton } from './button.tsx'
+import { Icon, type IconName } from './icon.tsx'
 
 type Tone = 'good' | 'bad' | 'info'
 type Action = { label: string; run: () => void }

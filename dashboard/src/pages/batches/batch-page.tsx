@@ -20,7 +20,8 @@ import {
   statusText,
 } from '../../lib/words.ts'
 import { LoadState, useSession } from '../../shell/session.tsx'
-import { CopyButton, LinkButton } from '../../ui/button.tsx'
+import { LinkButton } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { CsvButton } from '../../ui/filter-bar.tsx'
 import { ConfirmButton } from '../../ui/form.tsx'

@@ -1,5 +1,6 @@
 import { type Answer, api } from '../../api/queries.ts'
-import { Button, CodeBlock, Secret } from '../../ui/button.tsx'
+import { Button } from '../../ui/button.tsx'
+import { CodeBlock, Secret } from '../../ui/copy.tsx'
 import { Dialog, useChange } from '../../ui/form.tsx'
 import { Failure, TextNotice } from '../../ui/page.tsx'
 import { tAgent } from '../agents/texts.ts'

@@ -10,13 +10,16 @@ import {
   policiesQuery,
   recentPaymentsQuery,
 } from '../../api/queries.ts'
+import { cx } from '../../lib/class-names.ts'
 import { t } from '../../lib/language.ts'
 import { isMoneySimulated } from '../../lib/page-state.ts'
 import { starterThreshold } from '../../lib/rule-words.ts'
 import { shortMoney } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button, CodeBlock, cx, Icon, LinkButton } from '../../ui/button.tsx'
+import { Button, LinkButton } from '../../ui/button.tsx'
+import { CodeBlock } from '../../ui/copy.tsx'
 import { useChange } from '../../ui/form.tsx'
+import { Icon } from '../../ui/icon.tsx'
 import { Card, Failure } from '../../ui/page.tsx'
 import { tHome } from './texts.ts'
 

@@ -5,7 +5,7 @@ import { t } from '../../lib/language.ts'
 import { timeOfDay, timeWithDay } from '../../lib/time.ts'
 import { moneyText, share, shortMoney } from '../../lib/words.ts'
 import type { Session } from '../../shell/session.tsx'
-import type { IconName } from '../../ui/button.tsx'
+import type { IconName } from '../../ui/icon.tsx'
 
 type AnyNeed = Schemas['Attention']['needs'][number]
 /** Excludes deposits in suspense, which are shown above with everything that waits for administrators of the service. */

@@ -5,7 +5,8 @@ import { batchQuery, type PaymentFilters, paymentsQuery, rowsOf, type Schemas } 
 import { t } from '../../lib/language.ts'
 import { timeOfDay } from '../../lib/time.ts'
 import { batchTitle, majorText, statusCount } from '../../lib/words.ts'
-import { Button, Icon } from '../../ui/button.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Icon } from '../../ui/icon.tsx'
 import { Badge, Failure, StatusBadge } from '../../ui/page.tsx'
 import { RequesterMark } from './requester.tsx'
 

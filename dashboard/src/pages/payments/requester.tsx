@@ -4,7 +4,7 @@ import type { Schemas } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
 import { capitalized, initials } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Icon } from '../../ui/button.tsx'
+import { Icon } from '../../ui/icon.tsx'
 import { FreezeRequester, FrozenBadge } from '../agents/agents.tsx'
 
 type By = Schemas['Payment']['initiated_by']

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { api, providerAlertsQuery, type Schemas } from '../../api/queries.ts'
 import { moneyText } from '../../lib/words.ts'
-import { CopyButton } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { DialogButton, FormDialog, useChange } from '../../ui/form.tsx'
 import { Item, List } from '../../ui/listing.tsx'
