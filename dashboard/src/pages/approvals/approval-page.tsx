@@ -13,15 +13,18 @@ import { LinkButton } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
 import { Dialog, DialogButton } from '../../ui/form.tsx'
+import { lazyPage } from '../../ui/lazy.tsx'
 import { Card, ExactTime, Facts, PageHeader, SkeletonText } from '../../ui/page.tsx'
 import { QrCode } from '../../ui/qr-code.tsx'
 import { useWallets } from '../../wallet/wallet.tsx'
-import { BatchLines } from '../batches/batch-lines.tsx'
 import { ApprovalTimeline, Timeline } from '../payments/timeline.tsx'
 import { Decide, useReasonCannotDecide } from './decide.tsx'
 import { useAfterDecision } from './decide-dialog.tsx'
 import { DecisionCard } from './decision-card.tsx'
 import { PasteSignature, SignDecision, SignedText } from './sign-decision.tsx'
+
+// Loads on demand: most approvals are of one payment.
+const BatchLines = lazyPage(async () => (await import('../batches/batch-lines.tsx')).BatchLines)
 
 /** The payment's progress after the decision, and a link to the next approval. */
 const PaymentOutcome = ({ approval, paymentId }: { approval: Schemas['Approval']; paymentId: string | null }) => {

@@ -4,8 +4,9 @@ import { Link } from 'wouter'
 import { factTypes } from '../../../../src/lib/approval-facts.ts'
 import { isolated } from '../../../../src/lib/text.ts'
 import { batchLinesQuery, type Schemas } from '../../api/queries.ts'
+import { richBatch, tBatch } from '../../lib/batch-texts.ts'
 import { toHex } from '../../lib/hex.ts'
-import { rich, t } from '../../lib/language.ts'
+import { t } from '../../lib/language.ts'
 import { compareMinor, majorText, sumMinor } from '../../lib/words.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -122,7 +123,7 @@ const matches = ({ payee, mask, amountMinor, reference, row }: BatchLine, text: 
     majorText(amountMinor),
     majorText(amountMinor).replaceAll(',', ''),
     reference,
-    row === null ? null : t('row_at', { at: row }),
+    row === null ? null : tBatch('row_at', { at: row }),
   ].some((each) => each?.toLowerCase().includes(text))
 
 const Lines = ({ lines, batch, message }: Props & { lines: readonly Line[] }) => {
@@ -138,13 +139,13 @@ const Lines = ({ lines, batch, message }: Props & { lines: readonly Line[] }) =>
   return (
     <Card
       title={t('payments', { count: read.length })}
-      note={t(odd === 0 ? 'lines.none_odd' : 'lines.odd_first', { count: odd })}
+      note={tBatch(odd === 0 ? 'lines.none_odd' : 'lines.odd_first', { count: odd })}
       flush
     >
       <div className="card-body stack">
         <Comparison leaves={lines.map(({ leaf }) => leaf)} read={read} batch={batch} message={message} />
         {read.length > maxOtherLines && (
-          <TextField label={t('search')} type="search" value={text} onChange={setText} placeholder={t('lines.search')} />
+          <TextField label={t('search')} type="search" value={text} onChange={setText} placeholder={tBatch('lines.search')} />
         )}
       </div>
       {found.length === 0 ? (
@@ -167,26 +168,26 @@ type ComparisonProps = Props & { leaves: readonly string[]; read: readonly Batch
 
 const Comparison = ({ leaves, read, batch, message }: ComparisonProps) => {
   const root = useQuery({ queryKey: ['merkle-root', batch.id, leaves.length], queryFn: () => merkleRoot(leaves) })
-  if (root.isPending) return <Notice title={t('lines.computing')} />
-  if (root.isError) return <Notice tone="warn" title={t('lines.not_computed')} live />
+  if (root.isPending) return <Notice title={tBatch('lines.computing')} />
+  if (root.isError) return <Notice tone="warn" title={tBatch('lines.not_computed')} live />
   const inOrder = read.every(({ index }, nth) => index === nth)
   const sums = sumMinor(read.map(({ amountMinor }) => amountMinor)) === batch.total_minor
   if (inOrder && sums && message.includes(`Merkle root: ${root.data}`))
     return (
-      <TextNotice tone="good" title={t('lines.same')} live>
-        {rich('lines.same_note', { root: <span className="mono small">{root.data.slice(0, 16)}…</span> })}
+      <TextNotice tone="good" title={tBatch('lines.same')} live>
+        {richBatch('lines.same_note', { root: <span className="mono small">{root.data.slice(0, 16)}…</span> })}
       </TextNotice>
     )
   return (
-    <Notice tone="bad" title={t('lines.differ')} live>
-      <p>{t('lines.differ_note')}</p>
+    <Notice tone="bad" title={tBatch('lines.differ')} live>
+      <p>{tBatch('lines.differ_note')}</p>
     </Notice>
   )
 }
 
 const LinesTable = ({ lines, currency }: { lines: readonly BatchLine[]; currency: string }) => (
   <Table
-    headings={[t('payee'), t('destination'), t('look_at'), { figures: t('last_time') }, { figures: t('amount') }]}
+    headings={[t('payee'), t('destination'), tBatch('look_at'), { figures: tBatch('last_time') }, { figures: t('amount') }]}
     folded="line"
     bodies
   >
@@ -196,7 +197,7 @@ const LinesTable = ({ lines, currency }: { lines: readonly BatchLine[]; currency
           <td>
             <Link href={`/payments/${line.paymentId}`}>{line.payee}</Link>
             <span className="faint">
-              {line.row === null ? t('no_at', { at: line.index + 1 }) : t('row_at', { at: line.row })} {line.reference}
+              {line.row === null ? tBatch('no_at', { at: line.index + 1 }) : tBatch('row_at', { at: line.row })} {line.reference}
             </span>
           </td>
           <td className="mono nowrap">{line.mask}</td>

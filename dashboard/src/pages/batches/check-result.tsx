@@ -118,7 +118,7 @@ export const BatchPreview = ({ list, preview, meant, onMeant }: PreviewProps) =>
             [tBatch('known_payees')]: known > 0 ? tBatch('known_payees.count', { count: known }) : null,
             [t('approval')]:
               preview.required_approvals > 0 ? tBatch('approvals', { count: preview.required_approvals }) : tBatch('not_needed'),
-            [t('look_at')]: warningsOfBatch(items, rowOf),
+            [tBatch('look_at')]: warningsOfBatch(items, rowOf),
           }}
         />
       </Notice>
