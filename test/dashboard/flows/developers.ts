@@ -40,6 +40,29 @@ export const developerFlows = (world: World): void => {
     expect(complaints).toEqual([])
   })
 
+  test('a key that the browser does not copy says so, and its text is selected to be copied by hand; a copy is announced beside the button', async () => {
+    const person = await signIn(world.service.api)
+    const { page, complaints, close } = await visitAs(world, person)
+    await page.goto('/developers/keys/new')
+    await page.getByLabel('Name', { exact: true }).fill('Over plain http')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const dialog = page.getByRole('dialog')
+    const key = (await dialog.locator('[data-secret]').textContent()) ?? ''
+    const copy = dialog.locator('.secret button')
+    await copy.click()
+    await dialog.getByRole('status').getByText('Copied', { exact: true }).waitFor()
+    expect(await dialog.locator('button [role="status"]').count()).toBe(0)
+    // A page over plain http has no clipboard.
+    await page.evaluate(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`)
+    await copy.click()
+    await dialog.getByRole('alert').getByText('Copy the selected text yourself').waitFor()
+    expect(await page.evaluate('getSelection().toString()')).toBe(key)
+    expect(await world.inspector.inBothThemes(page, 'dialog')).toEqual([])
+    expect(complaints).toEqual([])
+    await takeScreenshots(page, 'copy-by-hand')
+    await close()
+  })
+
   test('a new key has limits by default, and none only if that is chosen', async () => {
     const { page, person } = await shared.at('/developers/keys/new')
     const keys = async (): Promise<Json[]> => (await person.api.get('/v1/accounts/me/api-keys')).body.data
