@@ -63,9 +63,9 @@ type Beneficiary = Schemas['Beneficiary']
 
 export type Beneficiaries = {
   /** Choices to offer: the newest beneficiaries, or the results of a search. */
-  all: Beneficiary[]
-  /** Whether `all` has every beneficiary of the workspace, which makes a search unnecessary. */
-  complete: boolean
+  offered: Beneficiary[]
+  /** Whether `offered` has every beneficiary of the workspace, which makes a search unnecessary. */
+  hasAll: boolean
   /** Whether anyone can be paid: a loaded beneficiary is active, or there are more to load. */
   hasActive: boolean
   search: (text: string) => void
@@ -95,23 +95,23 @@ export const useBeneficiaries = (chosen: readonly string[] = []): Beneficiaries 
   const [text, search] = useState('')
   const settled = useDebounced(text.trim())
   const newest = useQuery({ ...newestBeneficiariesQuery, enabled: reads })
-  const complete = newest.data ? newest.data.next_cursor === null : false
-  const searching = newest.data !== undefined && !complete && settled !== ''
+  const hasAll = newest.data ? newest.data.next_cursor === null : false
+  const searching = newest.data !== undefined && !hasAll && settled !== ''
   const found = useQuery({ ...searchedBeneficiariesQuery(settled), enabled: searching, placeholderData: keepPreviousData })
   // Keeps every loaded beneficiary, so that a chosen one keeps its name when the search changes.
   const seen = useRef(new Map<string, Beneficiary>())
   for (const beneficiary of [...(newest.data?.data ?? []), ...(found.data?.data ?? [])])
     seen.current.set(beneficiary.id, beneficiary)
-  const missing = newest.data && !complete ? chosen.filter((id) => id !== '' && !seen.current.has(id)) : []
+  const missing = newest.data && !hasAll ? chosen.filter((id) => id !== '' && !seen.current.has(id)) : []
   const named = useQuery(namedBeneficiariesQuery(reads ? missing : []))
   for (const beneficiary of named.data?.data ?? []) seen.current.set(beneficiary.id, beneficiary)
   const find = (id: string) => seen.current.get(id)
-  const all = (searching ? found.data?.data : newest.data?.data) ?? []
-  const label = beneficiaryLabels(all, complete)
+  const offered = (searching ? found.data?.data : newest.data?.data) ?? []
+  const label = beneficiaryLabels(offered, hasAll)
   return {
-    all,
-    complete,
-    hasActive: newest.data !== undefined && (!complete || all.some(({ status }) => status === 'active')),
+    offered,
+    hasAll,
+    hasActive: newest.data !== undefined && (!hasAll || offered.some(({ status }) => status === 'active')),
     search,
     isPending: newest.isPending || (missing.length > 0 && named.isPending),
     error: newest.data ? null : newest.error,

@@ -1,9 +1,9 @@
 import english from '../../../texts/lists.en.json' with { type: 'json' }
-import { readTexts } from './language.ts'
+import { createTranslator } from './language.ts'
 
 /** Texts of the batch pages. */
 export const {
   t: tBatch,
   rich: richBatch,
   isKey: isBatchKey,
-} = await readTexts(english, () => import('../../../texts/lists.sw.json', { with: { type: 'json' } }))
+} = await createTranslator(english, () => import('../../../texts/lists.sw.json', { with: { type: 'json' } }))

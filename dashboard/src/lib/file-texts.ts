@@ -1,4 +1,7 @@
 import english from '../../../texts/files.en.json' with { type: 'json' }
-import { readTexts } from './language.ts'
+import { createTranslator } from './language.ts'
 
-export const { t: tFile } = await readTexts(english, () => import('../../../texts/files.sw.json', { with: { type: 'json' } }))
+export const { t: tFile } = await createTranslator(
+  english,
+  () => import('../../../texts/files.sw.json', { with: { type: 'json' } }),
+)

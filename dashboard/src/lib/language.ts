@@ -18,10 +18,10 @@ export type Key = keyof typeof english
 const isLanguage = (text: string | undefined): text is Language => languageOptions.some(({ value }) => value === text)
 
 /** "sw acc_1": the language chosen in this browser, and the account whose choice it is. */
-export const [kept, keptFor] = readStored('language')?.split(' ') ?? []
+export const [storedLanguage, storedFor] = readStored('language')?.split(' ') ?? []
 
 /** The language chosen in this browser, or the browser's own. */
-export const language: Language = isLanguage(kept) ? kept : navigator.language.startsWith('sw') ? 'sw' : 'en'
+export const language: Language = isLanguage(storedLanguage) ? storedLanguage : navigator.language.startsWith('sw') ? 'sw' : 'en'
 
 /** Kenyan formats: 24-hour clock, day before month. */
 export const locale = `${language}-KE`
@@ -30,7 +30,7 @@ const plural = new Intl.PluralRules(locale)
 const numbers = new Intl.NumberFormat(locale)
 
 /** Loads Swahili only for its readers; English is the fallback. Modules await it, so constants may hold texts. */
-const inLanguage = async <Texts>(english: Texts, readSwahili: () => Promise<{ default: Texts }>): Promise<Texts> =>
+const loadTexts = async <Texts>(english: Texts, readSwahili: () => Promise<{ default: Texts }>): Promise<Texts> =>
   language === 'sw'
     ? readSwahili().then(
         ({ default: texts }) => texts,
@@ -38,10 +38,10 @@ const inLanguage = async <Texts>(english: Texts, readSwahili: () => Promise<{ de
       )
     : english
 
-export const readTexts = async <Texts extends Readonly<Record<keyof Texts, Text>>>(
-  ...languages: Parameters<typeof inLanguage<Texts>>
+export const createTranslator = async <Texts extends Readonly<Record<keyof Texts, Text>>>(
+  ...languages: Parameters<typeof loadTexts<Texts>>
 ) => {
-  const texts = await inLanguage(...languages)
+  const texts = await loadTexts(...languages)
   const formOf = (key: keyof Texts, { count }: Readonly<Record<string, unknown>>): string => {
     const text: Text = texts[key]
     if (typeof text === 'string') return text
@@ -64,9 +64,9 @@ export const readTexts = async <Texts extends Readonly<Record<keyof Texts, Text>
 }
 
 const [pages, facts, codes] = await Promise.all([
-  readTexts(english, () => import('../../../texts/pages.sw.json', { with: { type: 'json' } })),
-  inLanguage<FactCatalogue>(englishFacts, () => import('../../../texts/facts.sw.json', { with: { type: 'json' } })),
-  inLanguage<CodeTexts | null>(null, async () => ({ default: (await import('./code-texts.ts')).swahiliCodes })),
+  createTranslator(english, () => import('../../../texts/pages.sw.json', { with: { type: 'json' } })),
+  loadTexts<FactCatalogue>(englishFacts, () => import('../../../texts/facts.sw.json', { with: { type: 'json' } })),
+  loadTexts<CodeTexts | null>(null, async () => ({ default: (await import('./code-texts.ts')).swahiliCodes })),
 ])
 
 export const { isKey, t, rich } = pages

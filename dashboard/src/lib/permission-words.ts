@@ -1,11 +1,11 @@
 import type { Permission } from '../../../src/auth/permissions.ts'
 import english from '../../../texts/permissions.en.json' with { type: 'json' }
-import { readTexts } from './language.ts'
+import { createTranslator } from './language.ts'
 
 english satisfies Readonly<Record<Permission, string>>
 
 /** Description of each permission. */
-export const { t: wordsOfPermission } = await readTexts(
+export const { t: wordsOfPermission } = await createTranslator(
   english,
   () => import('../../../texts/permissions.sw.json', { with: { type: 'json' } }),
 )

@@ -1,6 +1,6 @@
 import type { Schemas } from '../../../client/src/route-types.ts'
 import { failureRow, isFailureCode } from '../../../src/errors/failures.ts'
-import { type Provider, providerOf as providerOfRail, providers, type RailName } from '../../../src/lib/rail-names.ts'
+import { type Provider, providerOf, providers, type RailName } from '../../../src/lib/rail-names.ts'
 import { payoutWords, providerLabel } from '../../../src/rails/texts.ts'
 import { failureText, railText, t } from './language.ts'
 import { fullTime } from './time.ts'
@@ -17,7 +17,7 @@ export const railFacts = Object.fromEntries(
 export const isProvider = (text: string): text is Provider => providers.some((provider) => provider === text)
 
 /** Name of a rail's provider: "M-PESA". */
-export const providerOf = (rail: RailName): string => providerLabel(providerOfRail(rail))
+export const providerLabelOf = (rail: RailName): string => providerLabel(providerOf(rail))
 
 export const isRail = (text: string): text is RailName => Object.hasOwn(railFacts, text)
 
@@ -50,13 +50,13 @@ export const beneficiaryLabels = (
 type Payment = Schemas['Payment']
 
 /** Reason for a failure in the service's words, never a code. */
-export const failureWords = (payment: Payment): string =>
+export const failureReason = (payment: Payment): string =>
   failureText(payment.failure_code)?.sentence ??
   payment.failure_message ??
-  t('not_accepted', { providerOf: providerOf(payment.payment_rail) })
+  t('not_accepted', { providerOf: providerLabelOf(payment.payment_rail) })
 
 /** Remedy for a failed payment or top-up; empty for an unknown code. */
-export const failureFix = ({ failure_code: code }: { failure_code: string | null }): string => {
+export const failureRemedy = ({ failure_code: code }: { failure_code: string | null }): string => {
   if (code === null || !isFailureCode(code)) return ''
   const { actor, fix } = failureRow(code)
   return actor === 'operator' ? t('contact_support') : (failureText(code)?.fix ?? fix)

@@ -1,5 +1,5 @@
 import { starterThreshold } from './rule-words.ts'
-import { type Controls, draftOfControls, hasAmount, type Spending } from './spending-draft.ts'
+import { type Controls, controlsToDraft, hasAmount, type Spending } from './spending-draft.ts'
 
 /** Small default limits, so that a mistake costs little. */
 const cautious = {
@@ -13,7 +13,7 @@ export const starterSpending = (): Spending => {
   const limits = { per_payment_limit_minor: '2000000', daily_limit_minor: '5000000', monthly_limit_minor: '50000000' }
   return {
     choice: 'limited',
-    draft: draftOfControls({ ...limits, approval_threshold_minor: starterThreshold, on_duplicate: 'confirm' }),
+    draft: controlsToDraft({ ...limits, approval_threshold_minor: starterThreshold, on_duplicate: 'confirm' }),
   }
 }
 
@@ -22,7 +22,7 @@ export const initialSpending = (asked?: Controls): Spending => {
   const { new_payees, on_duplicate, ...requested } = asked ?? {}
   return {
     choice: 'limited',
-    draft: draftOfControls({
+    draft: controlsToDraft({
       ...(hasAmount(requested) ? requested : { ...cautious, ...requested }),
       // Only the person chooses payments to new beneficiaries without approval; the form never prefills that.
       ...(new_payees === 'deny' && { new_payees }),
@@ -48,14 +48,14 @@ const median = (sorted: readonly bigint[]): bigint => sorted[Math.floor(sorted.l
 export const suggestedSpending = (days: readonly { count: number; amount_minor: string }[]): Spending => {
   const byAmount = days.map((day) => BigInt(day.amount_minor)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   const count = days.reduce((sum, day) => sum + day.count, 0)
-  if (count === 0) return { choice: 'limited', draft: draftOfControls({ ...cautious, on_duplicate: 'confirm' }) }
+  if (count === 0) return { choice: 'limited', draft: controlsToDraft({ ...cautious, on_duplicate: 'confirm' }) }
   const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
   const daily = least(roundUp(median(byAmount) * 2n), BigInt(cautious.daily_limit_minor) * 4n)
   const usual = byAmount.reduce((sum, amount) => sum + amount, 0n) / BigInt(count)
   const perPayment = least(roundUp(usual * 3n), daily).toString()
   return {
     choice: 'limited',
-    draft: draftOfControls({
+    draft: controlsToDraft({
       per_payment_limit_minor: perPayment,
       daily_limit_minor: daily.toString(),
       monthly_limit_minor: (daily * 10n).toString(),

@@ -20,7 +20,7 @@ export type LimitsDraft = Record<LimitName, string>
 const fromNames = <Value>(of: (name: LimitName) => Value) =>
   Object.fromEntries(limitNames.map((name) => [name, of(name)])) as Record<LimitName, Value>
 
-export const draftOfLimits = (limits: { [Name in LimitName]?: string | null | undefined } | null): LimitsDraft =>
+export const limitsToDraft = (limits: { [Name in LimitName]?: string | null | undefined } | null): LimitsDraft =>
   fromNames((name) => editableMajor(limits?.[name]))
 
 /** "daily_limit:9000,monthly_limit:20000": amounts that a link fills in. */
@@ -34,7 +34,7 @@ export const raisedLimits = (text: string | null): Partial<LimitsDraft> => {
 }
 
 /** Typed amounts in minor units; null for an empty one. The whole result is null if any amount is invalid. */
-export const limitsOf = (draft: LimitsDraft): Record<LimitName, string | null> | null =>
+export const limitsFromDraft = (draft: LimitsDraft): Record<LimitName, string | null> | null =>
   limitNames.some((name) => isUnreadable(draft[name])) ? null : fromNames((name) => parseMajor(draft[name]))
 
 export type Controls = Schemas['SpendingControls']
@@ -47,8 +47,8 @@ export type ControlsDraft = LimitsDraft & {
   on_duplicate: '' | DuplicateAnswer
 }
 
-export const draftOfControls = (controls: Controls): ControlsDraft => ({
-  ...draftOfLimits(controls),
+export const controlsToDraft = (controls: Controls): ControlsDraft => ({
+  ...limitsToDraft(controls),
   payment_types: controls.payment_types ?? [],
   beneficiary_ids: controls.beneficiary_ids ?? [],
   new_payees: controls.new_payees === undefined || controls.new_payees === 'require_approval' ? '' : controls.new_payees,
@@ -56,8 +56,8 @@ export const draftOfControls = (controls: Controls): ControlsDraft => ({
 })
 
 /** Omits empty fields, because they set no limit. Null while an amount is invalid. */
-export const controlsOfDraft = (draft: ControlsDraft): Controls | null => {
-  const limits = limitsOf(draft)
+export const controlsFromDraft = (draft: ControlsDraft): Controls | null => {
+  const limits = limitsFromDraft(draft)
   if (!limits) return null
   const isSet = (value: unknown): boolean => value !== null && value !== '' && !(Array.isArray(value) && value.length === 0)
   return Object.fromEntries(Object.entries({ ...draft, ...limits }).filter(([, value]) => isSet(value)))
@@ -69,11 +69,11 @@ export const hasAmount = (controls: Controls): boolean =>
   limitNames.some((name) => name !== 'approval_threshold_minor' && controls[name] !== undefined)
 
 /** The chosen limits. Null while an amount is invalid, or while the choice is `limited` and no limit is set. */
-export const controlsOf = ({ choice, draft }: Spending): Controls | null => {
+export const controlsFromChoice = ({ choice, draft }: Spending): Controls | null => {
   // Without limits, only the threshold stays on the form.
   if (choice === 'unlimited')
-    return controlsOfDraft({ ...draft, ...fromNames(() => ''), approval_threshold_minor: draft.approval_threshold_minor })
-  const controls = controlsOfDraft(draft)
+    return controlsFromDraft({ ...draft, ...fromNames(() => ''), approval_threshold_minor: draft.approval_threshold_minor })
+  const controls = controlsFromDraft(draft)
   return controls && hasAmount(controls) ? controls : null
 }
 

@@ -97,7 +97,7 @@ const useEntries = (text: string): { entries: Entry[]; payments: Entry[] } => {
       icon,
       run: go(href),
     })),
-    ...beneficiaries.all
+    ...beneficiaries.offered
       .filter(({ status }) => status !== 'archived')
       .map((beneficiary) => ({
         key: beneficiary.id,

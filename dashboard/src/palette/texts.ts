@@ -1,7 +1,7 @@
 import english from '../../../texts/palette.en.json' with { type: 'json' }
-import { readTexts } from '../lib/language.ts'
+import { createTranslator } from '../lib/language.ts'
 
-export const { t: tPalette } = await readTexts(
+export const { t: tPalette } = await createTranslator(
   english,
   () => import('../../../texts/palette.sw.json', { with: { type: 'json' } }),
 )

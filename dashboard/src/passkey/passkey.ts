@@ -30,7 +30,7 @@ export const createPasskey = async (options: Schemas['PasskeyOptions']): Promise
 }
 
 /** Asks the device to sign a challenge with one of the passkeys in the options. */
-export const answerWithPasskey = async (optionsJSON: Schemas['ProofOptions']): Promise<Schemas['PasskeyAssertion']> => {
+export const signChallenge = async (optionsJSON: Schemas['ProofOptions']): Promise<Schemas['PasskeyAssertion']> => {
   const { startAuthentication } = await webauthn()
   try {
     return await startAuthentication({ optionsJSON })
@@ -46,7 +46,7 @@ export const signWithPasskey = async (
 ): Promise<Schemas['PasskeyAssertion']> => {
   const { bufferToBase64URLString } = await webauthn()
   const challenge = bufferToBase64URLString(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(message)))
-  return answerWithPasskey({
+  return signChallenge({
     challenge,
     rpId: location.hostname,
     allowCredentials: passkeys.map(({ credential_id }) => ({ id: credential_id, type: 'public-key' })),

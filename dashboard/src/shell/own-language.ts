@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { accountQuery, api, notificationSettingsQuery } from '../api/queries.ts'
-import { type Language, language, languageOptions, keptFor as storedFor, kept as storedLanguage } from '../lib/language.ts'
+import { type Language, language, languageOptions, storedFor, storedLanguage } from '../lib/language.ts'
 import { hasSignedInHere } from '../lib/page-state.ts'
 import { writeStored } from '../lib/store.ts'
 import { useChange } from '../ui/form.tsx'

@@ -50,7 +50,7 @@ const NavLinks = ({ items, waiting }: { items: readonly NavItem[]; waiting: numb
   ))
 }
 
-const firstField = ':is(.main form, .main search) :is(input, select, textarea)[autofocus]'
+const autofocusedField = ':is(.main form, .main search) :is(input, select, textarea)[autofocus]'
 
 /** Moves the focus to the new page's content, unless the page has focused a field. */
 const useFocusOnNavigation = (location: string) => {
@@ -61,7 +61,7 @@ const useFocusOnNavigation = (location: string) => {
     const arrived = last.current !== '' || takeFocusRequest()
     last.current = location
     // Keeps the focus in a field that the page has focused.
-    if (main.current?.contains(document.activeElement) && document.querySelector(firstField)) return
+    if (main.current?.contains(document.activeElement) && document.querySelector(autofocusedField)) return
     if (arrived) scrollTo(0, 0)
     if (arrived) main.current?.focus({ preventScroll: true })
   }, [location])

@@ -5,7 +5,7 @@ import { onProven } from '../api/step-up.ts'
 import { t } from '../lib/language.ts'
 import { shortAddress } from '../lib/words.ts'
 import { ProviderButtons, prepareSignIn } from '../pages/sign-in/provider-buttons.tsx'
-import { answerWithPasskey, hasPasskeys } from '../passkey/passkey.ts'
+import { hasPasskeys, signChallenge } from '../passkey/passkey.ts'
 import { MethodButton } from '../ui/button.tsx'
 import { Dialog } from '../ui/form.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -23,7 +23,7 @@ const ByPasskey = ({ onProven }: { onProven: () => void }) => {
   const prove = useMutation({
     // Requests a fresh challenge, because the dialog may have been open for a long time.
     mutationFn: async () => {
-      const passkey = await answerWithPasskey(await startProof())
+      const passkey = await signChallenge(await startProof())
       return api.POST('/v1/auth/proof', { body: { passkey } })
     },
     onSuccess: onProven,

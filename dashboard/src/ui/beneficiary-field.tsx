@@ -18,7 +18,7 @@ type Props = {
 
 /** Chooses one beneficiary: from a list if all are loaded, else by typing part of the name. */
 export const BeneficiaryField = ({ beneficiaries, value, onChange, emptyLabel, label = t('beneficiary'), ...field }: Props) => {
-  const { all, complete, labelOf } = beneficiaries
+  const { offered: all, hasAll: complete, labelOf } = beneficiaries
   if (!complete) return <SearchField {...{ beneficiaries, value, onChange, emptyLabel, label, ...field }} />
   return (
     <SelectField
@@ -42,7 +42,7 @@ export const BeneficiaryField = ({ beneficiaries, value, onChange, emptyLabel, l
 
 /** Search field: the service searches during typing. The browser shows the suggestions, so the keyboard works as usual. */
 const SearchField = ({ beneficiaries, value, onChange, emptyLabel, hint, ...field }: Props & { label: string }) => {
-  const { all, search, labelOf, isPending } = beneficiaries
+  const { offered: all, search, labelOf, isPending } = beneficiaries
   const offered = all.filter(({ status }) => status === 'active').map(({ id }) => ({ id, label: labelOf(id) }))
   const [typed, setTyped] = useState<string | null>(null)
   const shown = typed ?? (value === '' || isPending ? '' : labelOf(value))
@@ -76,7 +76,7 @@ export const BeneficiariesField = ({ beneficiaries, ...field }: ManyProps & { be
     placeholder={t('payee.choose')}
     onType={beneficiaries.search}
     nameOf={beneficiaries.labelOf}
-    options={beneficiaries.all
+    options={beneficiaries.offered
       .filter(({ status }) => status !== 'archived')
       .map(({ id }) => ({ value: id, label: beneficiaries.labelOf(id) }))}
     {...field}

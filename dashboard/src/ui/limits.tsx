@@ -6,7 +6,7 @@ import { answerOptions } from '../lib/rule-words.ts'
 import {
   type Controls,
   type ControlsDraft,
-  controlsOf,
+  controlsFromChoice,
   type LimitName,
   limitLabels,
   limitNames,
@@ -107,6 +107,6 @@ export const SpendChoice = ({ value, onChange, ...fields }: Props) => (
       amounts={value.choice === 'limited'}
       {...fields}
     />
-    {value.choice === 'limited' && controlsOf(value) === null && <p className="field-error">{tLimit('at_least_one')}</p>}
+    {value.choice === 'limited' && controlsFromChoice(value) === null && <p className="field-error">{tLimit('at_least_one')}</p>}
   </div>
 )

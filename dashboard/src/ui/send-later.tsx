@@ -1,9 +1,12 @@
 import english from '../../../texts/send-later.en.json' with { type: 'json' }
-import { readTexts, t } from '../lib/language.ts'
+import { createTranslator, t } from '../lib/language.ts'
 import { fromLocalInput, localInput, now, pageZone, zoneWords } from '../lib/time.ts'
 import { ChoiceField, TextField } from './field.tsx'
 
-const { t: tLater } = await readTexts(english, () => import('../../../texts/send-later.sw.json', { with: { type: 'json' } }))
+const { t: tLater } = await createTranslator(
+  english,
+  () => import('../../../texts/send-later.sw.json', { with: { type: 'json' } }),
+)
 
 /** Time chosen for sending. `at`: text of the field, in the workspace's time zone. */
 export type SendTime = { when: 'now' | 'later'; at: string }

@@ -1,7 +1,7 @@
 import english from '../../../../texts/agent-list.en.json' with { type: 'json' }
-import { readTexts } from '../../lib/language.ts'
+import { createTranslator } from '../../lib/language.ts'
 
-export const { t: tAgentList } = await readTexts(
+export const { t: tAgentList } = await createTranslator(
   english,
   () => import('../../../../texts/agent-list.sw.json', { with: { type: 'json' } }),
 )

@@ -7,7 +7,7 @@ import { useEvery } from '../../api/use-every.ts'
 import { richBatch, tBatch } from '../../lib/batch-texts.ts'
 import { useDebounced } from '../../lib/drafts.ts'
 import { t } from '../../lib/language.ts'
-import { failureWords } from '../../lib/rails.ts'
+import { failureReason } from '../../lib/rails.ts'
 import {
   batchTitle,
   capitalized,
@@ -259,7 +259,7 @@ const ItemRow = ({ payment }: { payment: Schemas['Payment'] }) => (
       </Link>
     </td>
     <td className="pay-purpose">
-      {payment.failure_code ? failureWords(payment) : (payment.narrative ?? payment.beneficiary.destination_mask)}
+      {payment.failure_code ? failureReason(payment) : (payment.narrative ?? payment.beneficiary.destination_mask)}
     </td>
     <td className="figure pay-amount">{majorText(payment.amount_minor)}</td>
     <td className="pay-status">

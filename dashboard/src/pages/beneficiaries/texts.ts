@@ -1,7 +1,7 @@
 import english from '../../../../texts/beneficiaries.en.json' with { type: 'json' }
-import { readTexts } from '../../lib/language.ts'
+import { createTranslator } from '../../lib/language.ts'
 
-export const { t: tPayee, rich: richPayee } = await readTexts(
+export const { t: tPayee, rich: richPayee } = await createTranslator(
   english,
   () => import('../../../../texts/beneficiaries.sw.json', { with: { type: 'json' } }),
 )

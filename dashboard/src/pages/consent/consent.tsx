@@ -8,7 +8,7 @@ import { t } from '../../lib/language.ts'
 import { isPowerful, wordsOfPermission } from '../../lib/permission-words.ts'
 import { controlsWords } from '../../lib/rule-words.ts'
 import { initialSpending } from '../../lib/spending-defaults.ts'
-import { type Controls, controlsOf, hasAmount, spendingWords } from '../../lib/spending-draft.ts'
+import { type Controls, controlsFromChoice, hasAmount, spendingWords } from '../../lib/spending-draft.ts'
 import { fullTime, now } from '../../lib/time.ts'
 import { capitalized } from '../../lib/words.ts'
 import { nameOf } from '../../shell/account-menu.tsx'
@@ -59,7 +59,7 @@ const ConsentForm = ({ authorization }: { authorization: Authorization }) => {
   const held = places.find(({ id }) => id === place)?.permissions ?? []
   const chosen = permissions.filter((permission) => held.includes(permission))
   const pays = chosen.includes('payment.create')
-  const controls = pays ? controlsOf(spending) : {}
+  const controls = pays ? controlsFromChoice(spending) : {}
   const answer = useMutation({
     mutationFn: (decision: 'approve' | 'deny') =>
       decide(

@@ -6,7 +6,7 @@ import { useBeneficiaries } from '../../api/names.ts'
 import { api, apiKeysQuery, grantQuery, rowsOf, type Schemas } from '../../api/queries.ts'
 import { useEvery } from '../../api/use-every.ts'
 import { t } from '../../lib/language.ts'
-import { type Controls, type ControlsDraft, controlsOfDraft, draftOfControls, raisedLimits } from '../../lib/spending-draft.ts'
+import { type Controls, type ControlsDraft, controlsFromDraft, controlsToDraft, raisedLimits } from '../../lib/spending-draft.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { SelectField } from '../../ui/field.tsx'
@@ -143,8 +143,8 @@ type LimitsProps = {
 const EditLimits = ({ grant, title, raised, onClose }: LimitsProps) => {
   const { currency } = useSession()
   const beneficiaries = useBeneficiaries(grant.spending_controls.beneficiary_ids)
-  const [draft, setDraft] = useState(() => ({ ...draftOfControls(grant.spending_controls), ...raised }))
-  const controls = controlsOfDraft(draft)
+  const [draft, setDraft] = useState(() => ({ ...controlsToDraft(grant.spending_controls), ...raised }))
+  const controls = controlsFromDraft(draft)
   const save = useChange(
     () =>
       api.PATCH('/v1/accounts/me/grants/{id}', {

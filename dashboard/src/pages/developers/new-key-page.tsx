@@ -6,7 +6,7 @@ import { useBeneficiaries } from '../../api/names.ts'
 import { api, grantsQuery, paymentsSummaryQuery, rowsOf } from '../../api/queries.ts'
 import { useDraft } from '../../lib/drafts.ts'
 import { starterSpending, suggestedSpending } from '../../lib/spending-defaults.ts'
-import { controlsOf, type Spending } from '../../lib/spending-draft.ts'
+import { controlsFromChoice, type Spending } from '../../lib/spending-draft.ts'
 import { now } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { fieldsOf, SelectField, TextField } from '../../ui/field.tsx'
@@ -77,7 +77,7 @@ const KeyForm = ({ suggested, fromAgents }: { suggested: Spending; fromAgents: b
   }))
   const [madeAt] = useState(() => now())
   const pays = value.permissions.includes('payment.create')
-  const controls = pays ? controlsOf(value.spending) : {}
+  const controls = pays ? controlsFromChoice(value.spending) : {}
   const create = useChange(
     (keyed) =>
       api.POST(

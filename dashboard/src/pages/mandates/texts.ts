@@ -1,7 +1,7 @@
 import english from '../../../../texts/mandates.en.json' with { type: 'json' }
-import { readTexts } from '../../lib/language.ts'
+import { createTranslator } from '../../lib/language.ts'
 
-export const { t: tMandate, rich: richMandate } = await readTexts(
+export const { t: tMandate, rich: richMandate } = await createTranslator(
   english,
   () => import('../../../../texts/mandates.sw.json', { with: { type: 'json' } }),
 )

@@ -1,7 +1,7 @@
 import english from '../../../../texts/overview.en.json' with { type: 'json' }
-import { readTexts } from '../../lib/language.ts'
+import { createTranslator } from '../../lib/language.ts'
 
-export const { t: tHome } = await readTexts(
+export const { t: tHome } = await createTranslator(
   english,
   () => import('../../../../texts/overview.sw.json', { with: { type: 'json' } }),
 )

@@ -164,7 +164,7 @@ const PaymentForm = ({ first }: { first: PaymentFields }) => {
 }
 
 /** Whether the form asks for a reference. A paybill's account is fixed or named with each payment; a till has none. */
-const takesReference = (beneficiary: Beneficiaries['all'][number] | undefined): boolean =>
+const takesReference = (beneficiary: Beneficiaries['offered'][number] | undefined): boolean =>
   !beneficiary ||
   !hasAccounts(beneficiary.payment_rail) ||
   (beneficiary.account_reference_required && beneficiary.account_reference === null)

@@ -7,7 +7,7 @@ import { isForMe } from '../../api/use-inbox.ts'
 import type { Choice } from '../../lib/approval-subject.ts'
 import { t } from '../../lib/language.ts'
 import { failedTitle } from '../../lib/payment-end.ts'
-import { failureFix, failureWords, providerOf, railFacts, typeLabel } from '../../lib/rails.ts'
+import { failureReason, failureRemedy, providerLabelOf, railFacts, typeLabel } from '../../lib/rails.ts'
 import { fullTime } from '../../lib/time.ts'
 import { feeWords, moneyText, shortMoney } from '../../lib/words.ts'
 import { LoadState, useSession } from '../../shell/session.tsx'
@@ -93,7 +93,7 @@ export const PaymentNotices = ({ payment }: { payment: Payment }) => {
   if (payment.status === 'unknown')
     return (
       <Notice tone="warn" title={t('unknown.title')}>
-        <p className="muted">{tPay('unknown.note', { providerOf: providerOf(payment.payment_rail) })}</p>
+        <p className="muted">{tPay('unknown.note', { providerOf: providerLabelOf(payment.payment_rail) })}</p>
         <LastAsked payment={payment} />
       </Notice>
     )
@@ -101,7 +101,7 @@ export const PaymentNotices = ({ payment }: { payment: Payment }) => {
     return (
       <TextNotice tone="warn" title={tPay('paid_late')}>
         {tPay('paid_late.note', {
-          provider: providerOf(payment.payment_rail),
+          provider: providerLabelOf(payment.payment_rail),
           amount: moneyText(late.amount_minor, payment.currency),
           at: fullTime(late.at),
         })}
@@ -110,7 +110,7 @@ export const PaymentNotices = ({ payment }: { payment: Payment }) => {
   if (payment.status === 'failed')
     return (
       <TextNotice tone="bad" title={failedTitle(payment)}>
-        {failureWords(payment)} {failureFix(payment)}
+        {failureReason(payment)} {failureRemedy(payment)}
       </TextNotice>
     )
   return null

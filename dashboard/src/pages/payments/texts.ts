@@ -1,8 +1,8 @@
 import english from '../../../../texts/pay.en.json' with { type: 'json' }
-import { readTexts } from '../../lib/language.ts'
+import { createTranslator } from '../../lib/language.ts'
 
 /** Texts of a payment's form, review and receipt. */
-export const { t: tPay, rich: richPay } = await readTexts(
+export const { t: tPay, rich: richPay } = await createTranslator(
   english,
   () => import('../../../../texts/pay.sw.json', { with: { type: 'json' } }),
 )

@@ -4,7 +4,7 @@ import { usePeople } from '../../api/names.ts'
 import { approvalQuery, type Schemas } from '../../api/queries.ts'
 import { rich, t } from '../../lib/language.ts'
 import { heldWords, wasSent } from '../../lib/payment-end.ts'
-import { failureWords, providerOf } from '../../lib/rails.ts'
+import { failureReason, providerLabelOf } from '../../lib/rails.ts'
 import { groupByKey, listWords, moneyText, shortAddress } from '../../lib/words.ts'
 import { type Step, Steps } from '../../ui/listing.tsx'
 import { Card, Countdown, ExactTime, Time } from '../../ui/page.tsx'
@@ -104,7 +104,7 @@ const lateSteps = ({ late_success: late, payment_rail: rail, currency }: Payment
           key: 'late',
           tone: 'good',
           icon: 'check',
-          title: t('line.paid_late', { provider: providerOf(rail) }),
+          title: t('line.paid_late', { provider: providerLabelOf(rail) }),
           note: [moneyText(late.amount_minor, currency), late.receipt].filter(Boolean).join(', '),
           at: late.at,
         },
@@ -112,7 +112,7 @@ const lateSteps = ({ late_success: late, payment_rail: rail, currency }: Payment
 
 const outcomeSteps = (payment: Payment): Event[] => {
   const { status, completed_at: at } = payment
-  const provider = providerOf(payment.payment_rail)
+  const provider = providerLabelOf(payment.payment_rail)
   if (status === 'scheduled')
     return [
       {
@@ -156,7 +156,7 @@ const outcomeSteps = (payment: Payment): Event[] => {
       },
     ]
   if (!end) return []
-  const reason = status === 'failed' ? failureWords(payment) : end.note
+  const reason = status === 'failed' ? failureReason(payment) : end.note
   const note = status === 'succeeded' ? undefined : [reason, heldWords(payment)].filter(Boolean).join(' ')
   const ended: Event = { key: status, ...end, note, at: at ?? payment.updated_at }
   return [...(wasSent(payment) ? [sent] : []), ended, ...lateSteps(payment)]

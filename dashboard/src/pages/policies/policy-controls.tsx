@@ -13,7 +13,7 @@ import type { Schemas } from '../../api/queries.ts'
 import { useDraft } from '../../lib/drafts.ts'
 import { tLimit } from '../../lib/limit-texts.ts'
 import { answerOptions } from '../../lib/rule-words.ts'
-import { draftOfLimits, type LimitName, type LimitsDraft, limitsOf, raisedLimits } from '../../lib/spending-draft.ts'
+import { type LimitName, type LimitsDraft, limitsFromDraft, limitsToDraft, raisedLimits } from '../../lib/spending-draft.ts'
 import { workspaceZone } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { BeneficiariesField } from '../../ui/beneficiary-field.tsx'
@@ -39,7 +39,7 @@ type PolicyDraft = LimitsDraft & {
 }
 
 const draftOf = (policy: Schemas['SpendingPolicy'] | null): PolicyDraft => ({
-  ...draftOfLimits(policy),
+  ...limitsToDraft(policy),
   name: policy?.name ?? '',
   payment_types: policy?.payment_types ?? [],
   beneficiary_ids: policy?.beneficiary_ids ?? [],
@@ -56,7 +56,7 @@ const draftOf = (policy: Schemas['SpendingPolicy'] | null): PolicyDraft => ({
 
 /** Body for the API. Null while an amount is invalid. */
 const termsOf = (draft: PolicyDraft) => {
-  const limits = limitsOf(draft)
+  const limits = limitsFromDraft(draft)
   if (!limits) return null
   const count = Number(draft.required_approval_count)
   const window = draft.on_duplicate === '' ? '' : draft.duplicate_window_seconds

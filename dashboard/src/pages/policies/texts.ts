@@ -1,8 +1,8 @@
 import english from '../../../../texts/policies.en.json' with { type: 'json' }
-import { readTexts } from '../../lib/language.ts'
+import { createTranslator } from '../../lib/language.ts'
 
 /** Texts of the pages about policies. */
-export const { t: tPolicy, rich: richPolicy } = await readTexts(
+export const { t: tPolicy, rich: richPolicy } = await createTranslator(
   english,
   () => import('../../../../texts/policies.sw.json', { with: { type: 'json' } }),
 )

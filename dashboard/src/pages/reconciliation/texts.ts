@@ -1,8 +1,8 @@
 import english from '../../../../texts/reconciliation.en.json' with { type: 'json' }
-import { readTexts } from '../../lib/language.ts'
+import { createTranslator } from '../../lib/language.ts'
 
 export const {
   t: tRecon,
   rich: richRecon,
   isKey: isReconText,
-} = await readTexts(english, () => import('../../../../texts/reconciliation.sw.json', { with: { type: 'json' } }))
+} = await createTranslator(english, () => import('../../../../texts/reconciliation.sw.json', { with: { type: 'json' } }))

@@ -1,8 +1,8 @@
 import english from '../../../../texts/sign-in-help.en.json' with { type: 'json' }
-import { readTexts } from '../../lib/language.ts'
+import { createTranslator } from '../../lib/language.ts'
 
 /** Texts beside the sign-in page, which loads them later. */
-export const { t: tHelp } = await readTexts(
+export const { t: tHelp } = await createTranslator(
   english,
   () => import('../../../../texts/sign-in-help.sw.json', { with: { type: 'json' } }),
 )

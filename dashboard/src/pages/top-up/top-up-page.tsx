@@ -5,7 +5,7 @@ import { useBeneficiaries } from '../../api/names.ts'
 import { api, historyQuery, type Schemas, topupQuery } from '../../api/queries.ts'
 import { useDraft } from '../../lib/drafts.ts'
 import { depositText, failureText, t } from '../../lib/language.ts'
-import { failureFix } from '../../lib/rails.ts'
+import { failureRemedy } from '../../lib/rails.ts'
 import { useNow } from '../../lib/time.ts'
 import { moneyText, parseMajor, shortMoney } from '../../lib/words.ts'
 import { Allowed, LoadState, useSession } from '../../shell/session.tsx'
@@ -306,7 +306,7 @@ const Failed = ({ topup }: { topup: TopUp }) => (
   >
     {tTopUp('failed.note', {
       failure_message: failureText(topup.failure_code)?.sentence ?? topup.failure_message ?? tTopUp('declined'),
-      failureFix: failureFix(topup),
+      failureFix: failureRemedy(topup),
     })}
   </Empty>
 )

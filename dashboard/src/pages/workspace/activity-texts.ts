@@ -1,9 +1,9 @@
 import english from '../../../../texts/activity.en.json' with { type: 'json' }
-import { readTexts } from '../../lib/language.ts'
+import { createTranslator } from '../../lib/language.ts'
 
 export type ActivityText = keyof typeof english
 
-export const { t: tActivity, isKey: isActivityText } = await readTexts(
+export const { t: tActivity, isKey: isActivityText } = await createTranslator(
   english,
   () => import('../../../../texts/activity.sw.json', { with: { type: 'json' } }),
 )
