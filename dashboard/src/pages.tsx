@@ -19,7 +19,7 @@ const MandatesPage = lazyPage(async () => (await import('./pages/mandates/mandat
 const MandatePage = lazyPage(async () => (await import('./pages/mandates/mandates-page.tsx')).MandatePage)
 const NewMandatePage = lazyPage(async () => (await import('./pages/mandates/mandates-page.tsx')).NewMandatePage)
 const ConfirmedPage = lazyPage(async () => (await import('./pages/sign-in/confirmed-page.tsx')).ConfirmedPage)
-const AgentPage = lazyPage(async () => (await import('./pages/developers/grant-page.tsx')).AgentPage)
+const GrantPage = lazyPage(async () => (await import('./pages/developers/grant-page.tsx')).GrantPage)
 const AgentsPage = lazyPage(async () => (await import('./pages/agents/agents-page.tsx')).AgentsPage)
 const NewKeyPage = lazyPage(async () => (await import('./pages/developers/new-key-page.tsx')).NewKeyPage)
 const ActivityPage = lazyPage(async () => (await import('./pages/workspace/activity-page.tsx')).ActivityPage)
@@ -84,10 +84,10 @@ const Inside = () => (
     <Route path="/statements" component={StatementPage} />
     <Route path="/spending" component={SpendingPage} />
     <Route path="/agents" component={AgentsPage} />
-    <Route path="/agents/:id">{({ id }) => <AgentPage key={id} id={id} />}</Route>
+    <Route path="/agents/:id">{({ id }) => <GrantPage key={id} id={id} />}</Route>
     <Route path="/developers" component={KeysPage} />
     <Route path="/developers/keys/new" component={NewKeyPage} />
-    <Route path="/developers/keys/:id">{({ id }) => <AgentPage key={id} id={id} />}</Route>
+    <Route path="/developers/keys/:id">{({ id }) => <GrantPage key={id} id={id} />}</Route>
     <Route path="/developers/events" component={EventsPage} />
     <Route path="/developers/requests" component={RequestsPage} />
     <Route path="/reconciliation" component={ReconciliationPage} />

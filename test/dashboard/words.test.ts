@@ -3,7 +3,7 @@ import type { Schemas } from '../../client/src/route-types.ts'
 import { warningsOfBatch } from '../../dashboard/src/lib/batch-warnings.ts'
 import { readableMessage } from '../../dashboard/src/lib/field-words.ts'
 import { decisionReason } from '../../dashboard/src/lib/rule-words.ts'
-import { controlsOf, draftOfControls } from '../../dashboard/src/lib/spending-draft.ts'
+import { controlsFromChoice, controlsToDraft } from '../../dashboard/src/lib/spending-draft.ts'
 import { setPageZone, shortTime } from '../../dashboard/src/lib/time.ts'
 import { groupDigits, nameAmong, parseMajor, statusCount } from '../../dashboard/src/lib/words.ts'
 import { activityOfBatch, activityWords } from '../../dashboard/src/pages/workspace/activity-words.ts'
@@ -37,10 +37,10 @@ test('an event is of today, of yesterday or of another day by the calendar', () 
 })
 
 test('amounts that “No limit” hides do not matter', () => {
-  const draft = { ...draftOfControls({}), daily_limit_minor: '12,50', approval_threshold_minor: '500' }
-  expect(controlsOf({ choice: 'unlimited', draft })).toEqual({ approval_threshold_minor: '50000' })
-  expect(controlsOf({ choice: 'limited', draft })).toBeNull()
-  expect(controlsOf({ choice: 'unlimited', draft: { ...draft, approval_threshold_minor: 'x' } })).toBeNull()
+  const draft = { ...controlsToDraft({}), daily_limit_minor: '12,50', approval_threshold_minor: '500' }
+  expect(controlsFromChoice({ choice: 'unlimited', draft })).toEqual({ approval_threshold_minor: '50000' })
+  expect(controlsFromChoice({ choice: 'limited', draft })).toBeNull()
+  expect(controlsFromChoice({ choice: 'unlimited', draft: { ...draft, approval_threshold_minor: 'x' } })).toBeNull()
 })
 
 test.each(workspaceAuditActions)('%s has a sentence of its own', (action) => {

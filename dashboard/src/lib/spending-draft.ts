@@ -1,7 +1,7 @@
 import type { Schemas } from '../../../client/src/route-types.ts'
 import type { DuplicateAnswer, NewPayeeAnswer } from '../../../src/lib/policy-answers.ts'
 import { tLimit } from './limit-texts.ts'
-import { editableMajor, isUnreadable, parseMajor, shortMoney } from './words.ts'
+import { compareMinor, editableMajor, isUnreadable, parseMajor, shortMoney } from './words.ts'
 
 /** Limits that policies share with keys and agents. */
 export const limitLabels = {
@@ -23,14 +23,15 @@ const fromNames = <Value>(of: (name: LimitName) => Value) =>
 export const limitsToDraft = (limits: { [Name in LimitName]?: string | null | undefined } | null): LimitsDraft =>
   fromNames((name) => editableMajor(limits?.[name]))
 
-/** "daily_limit:9000,monthly_limit:20000": amounts that a link fills in. */
-export const raisedLimits = (text: string | null): Partial<LimitsDraft> => {
-  const pairs = (text?.split(',') ?? []).map((pair) => pair.split(':'))
-  const raised = limitNames.flatMap((name) => {
-    const amount = pairs.find(([rule]) => `${rule}_minor` === name)?.[1] ?? ''
-    return parseMajor(amount) === null ? [] : [[name, amount]]
+/** The draft with the amounts of a link: "daily_limit:9000,total_limit:20000". An old link never lowers a limit or adds one. */
+export const raisedByLink = <Draft extends LimitsDraft>(draft: Draft, link: string | null): Draft => {
+  const raised = (link?.split(',') ?? []).flatMap((pair) => {
+    const [rule, amount = ''] = pair.split(':')
+    const name = limitNames.find((candidate) => candidate === `${rule}_minor`)
+    const [from, to] = [name ? parseMajor(draft[name]) : null, parseMajor(amount)]
+    return name && from !== null && to !== null && compareMinor(to, from) > 0 ? [[name, amount]] : []
   })
-  return Object.fromEntries(raised)
+  return { ...draft, ...Object.fromEntries(raised) }
 }
 
 /** Typed amounts in minor units; null for an empty one. The whole result is null if any amount is invalid. */

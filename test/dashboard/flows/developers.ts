@@ -254,6 +254,62 @@ export const developerFlows = (world: World): void => {
     await expect.poll(async () => (await old.api.get('/v1/accounts/me')).body.error).toBe('api_key_revoked')
   })
 
+  test('all earlier keys that still work are named with their ends, not only the newest of them', async () => {
+    const { page, person } = await shared.at('/developers')
+    const { grantId } = await createKey(person, { name: 'Twice rotated' })
+    const keys = '/v1/accounts/me/api-keys'
+    const newest = async (): Promise<Json> =>
+      (await person.api.get(keys)).body.data.find(({ grant }: Json) => grant.id === grantId)
+    const shownEnds: string[] = []
+    for (const _ of [1, 2]) {
+      const { id, key_prefix, last_four } = await newest()
+      shownEnds.push(`${key_prefix}…${last_four}`)
+      expect((await person.api.post(`${keys}/${id}/rotate`, { overlap_seconds: 86_400 })).status).toBe(201)
+    }
+    await follow(page, `/agents/${grantId}`)
+    for (const ends of shownEnds)
+      await page
+        .getByRole('listitem')
+        .filter({ hasText: ends })
+        .getByText(/, until /)
+        .waitFor()
+  })
+
+  test('a link that raises a limit is applied once, and never lowers a limit or adds one', async () => {
+    const { page, person } = await shared.at('/developers')
+    const controls = { daily_limit_minor: '500000', monthly_limit_minor: '9000000' }
+    const { grantId } = await createKey(person, { name: 'Raised', spending_controls: controls })
+    await follow(page, `/agents/${grantId}?raise=daily_limit:9000,monthly_limit:10,total_limit:70`)
+    const dialog = page.getByRole('dialog')
+    const shown = async () => {
+      const values: string[] = []
+      for (const label of ['Daily limit', 'Monthly limit', 'Total limit'])
+        values.push(await dialog.getByLabel(label).inputValue())
+      return values
+    }
+    await expect.poll(shown).toEqual(['9,000', '90,000', ''])
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Edit limits' }).click()
+    await expect.poll(shown).toEqual(['5,000', '90,000', ''])
+    await page.keyboard.press('Escape')
+  })
+
+  test('the limits of a key of another workspace are edited there, with the beneficiaries of that workspace', async () => {
+    const person = await signIn(world.service.api)
+    const { grantId } = await createKey(person, { name: 'At home' })
+    await newBeneficiary(person.api, { display_name: 'Home Stores' })
+    const team = (await person.api.post('/v1/workspaces', { name: 'Kilimo Traders' })).body
+    const { page, close } = await visitAs(world, person)
+    await person.api.put('/v1/workspaces/current', { workspace_id: team.workspace.id })
+    await page.goto(`/agents/${grantId}`)
+    await page.getByText('Another of your workspaces').waitFor()
+    await page.getByRole('button', { name: 'Edit limits in its workspace' }).click()
+    await page.getByRole('button', { name: 'Edit limits', exact: true }).click()
+    await page.getByRole('dialog').locator('option[value="Home Stores"]').waitFor({ state: 'attached' })
+    await close()
+  })
+
   test('the page of a key names no secret that no longer works, and finds its key behind all newer ones', async () => {
     const person = await signIn(world.service.api)
     const { grantId } = await createKey(person, { name: 'Kiosk' })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { newBeneficiary } from '../../harness/money.ts'
 import { signIn } from '../../harness/people.ts'
 import { standIn } from '../../workspaces/team.ts'
 import { addAuthenticator, addPasskey } from '../authenticator.ts'
@@ -68,6 +69,44 @@ export const policyFlows = (world: World): void => {
         duplicate_window_seconds: 86_400,
       })
     await person.api.delete(`/v1/spending-policies/${policy.id}`)
+  })
+
+  test('a link that raises limits never lowers a limit of the policy or adds one', async () => {
+    const { page, person } = await shared.at('/policies')
+    const limits = { daily_limit_minor: '500000', monthly_limit_minor: '9000000' }
+    const { id } = (await person.api.post('/v1/spending-policies', { name: 'Linked', ...limits })).body
+    await follow(page, `/policies/${id}?raise=daily_limit:9000,monthly_limit:10,total_limit:70`)
+    const shown = async () => {
+      const values: string[] = []
+      for (const label of ['Daily limit', 'Monthly limit', 'Total limit']) values.push(await page.getByLabel(label).inputValue())
+      return values
+    }
+    await expect.poll(shown).toEqual(['9,000', '90,000', ''])
+    await person.api.delete(`/v1/spending-policies/${id}`)
+  })
+
+  test('every beneficiary of the policies in the list is named, also beyond the hundred of one request', async () => {
+    const person = await signIn(world.service.api)
+    const known = await newBeneficiary(person.api, { display_name: 'Baraka Stores' })
+    const { body: policy } = await person.api.post('/v1/spending-policies', { name: 'Many', daily_limit_minor: '100' })
+    const others = Array.from({ length: 100 }, (_, index) => `ben_${String(index).padStart(26, '0')}`)
+    const { page, close } = await visitAs(world, person)
+    await page.route(
+      ({ pathname }) => pathname === '/v1/spending-policies',
+      (route) =>
+        route.fulfill({
+          json: {
+            data: [
+              { ...policy, beneficiary_ids: others },
+              { ...policy, id: `${policy.id}x`, beneficiary_ids: [known] },
+            ],
+            next_cursor: null,
+          },
+        }),
+    )
+    await page.goto('/policies')
+    await page.getByText(/Baraka Stores/).waitFor()
+    await close()
   })
 
   test('contradicting limits are marked; a policy that changed in the meantime is not overwritten', async () => {

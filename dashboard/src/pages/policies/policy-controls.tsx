@@ -13,7 +13,7 @@ import type { Schemas } from '../../api/queries.ts'
 import { useDraft } from '../../lib/drafts.ts'
 import { tLimit } from '../../lib/limit-texts.ts'
 import { answerOptions } from '../../lib/rule-words.ts'
-import { type LimitName, type LimitsDraft, limitsFromDraft, limitsToDraft, raisedLimits } from '../../lib/spending-draft.ts'
+import { type LimitName, type LimitsDraft, limitsFromDraft, limitsToDraft, raisedByLink } from '../../lib/spending-draft.ts'
 import { workspaceZone } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { BeneficiariesField } from '../../ui/beneficiary-field.tsx'
@@ -78,9 +78,9 @@ const termsOf = (draft: PolicyDraft) => {
 export const usePolicyForm = (policy: Schemas['SpendingPolicy'] | null) => {
   const { account } = useSession()
   // A link from a refused payment proposes limits that would have allowed the payment.
-  const raised = raisedLimits(useSearchParams()[0].get('raise'))
+  const link = useSearchParams()[0].get('raise')
   const name = `policy:${policy?.id}@${policy?.version}`
-  const { value: draft, ...form } = useDraft(name, account.id, () => ({ ...draftOf(policy), ...raised }))
+  const { value: draft, ...form } = useDraft(name, account.id, () => raisedByLink(draftOf(policy), link))
   return { ...form, draft, terms: termsOf(draft) }
 }
 
