@@ -85,7 +85,7 @@ const unnamed = t('a_beneficiary')
 export const useBeneficiaryNames = (ids: readonly string[]): ((id: string) => string) => {
   const { can } = useSession()
   const { data } = useQuery(namedBeneficiariesQuery(can('beneficiary.read') ? ids : []))
-  return (id) => data?.data.find((beneficiary) => beneficiary.id === id)?.display_name ?? unnamed
+  return (id) => data?.find((beneficiary) => beneficiary.id === id)?.display_name ?? unnamed
 }
 
 /** Beneficiaries to choose from: the newest hundred, and all others by search. `chosen`: ids of a choice already made. */
@@ -104,7 +104,7 @@ export const useBeneficiaries = (chosen: readonly string[] = []): Beneficiaries 
     seen.current.set(beneficiary.id, beneficiary)
   const missing = newest.data && !hasAll ? chosen.filter((id) => id !== '' && !seen.current.has(id)) : []
   const named = useQuery(namedBeneficiariesQuery(reads ? missing : []))
-  for (const beneficiary of named.data?.data ?? []) seen.current.set(beneficiary.id, beneficiary)
+  for (const beneficiary of named.data ?? []) seen.current.set(beneficiary.id, beneficiary)
   const find = (id: string) => seen.current.get(id)
   const offered = (searching ? found.data?.data : newest.data?.data) ?? []
   const label = beneficiaryLabels(offered, hasAll)

@@ -188,15 +188,22 @@ export const beneficiariesQuery = (filters: BeneficiaryFilters, limit = 50) =>
 export const madeByQuery = (grantId: string, status?: 'all') => beneficiariesQuery({ made_by_grant_id: grantId, status }, 100)
 const beneficiaries = (key: QueryKey, query: Query<'/v1/beneficiaries', 'get'>) =>
   queryFor(['beneficiaries', ...key], '/v1/beneficiaries', { query })
+const maxIds = 100
 export const newestBeneficiariesQuery = beneficiaries(['newest'], { limit: 100, status: 'all' })
 export const searchedBeneficiariesQuery = (q: string) => beneficiaries(['search', q], { q, limit: 20, status: 'active' })
-/** Reads nothing if `ids` is empty, and at most a hundred. */
+/** Reads nothing if `ids` is empty. A request takes at most a hundred. */
 export const namedBeneficiariesQuery = (ids: readonly string[]) => {
   const unique = [...new Set(ids)].sort()
-  return {
-    ...beneficiaries(['named', unique], { id: unique.slice(0, 100), limit: 100 }),
+  const read = (start: number) =>
+    api.GET('/v1/beneficiaries', { query: { id: unique.slice(start, start + maxIds), limit: maxIds } })
+  return queryOptions({
+    queryKey: ['beneficiaries', 'named', unique],
+    queryFn: async () => {
+      const starts = Array.from({ length: Math.ceil(unique.length / maxIds) }, (_, index) => index * maxIds)
+      return (await Promise.all(starts.map(read))).flatMap(({ data }) => data)
+    },
     enabled: unique.length > 0,
-  }
+  })
 }
 export const beneficiaryQuery = (id: string) => queryById(['beneficiary', id], '/v1/beneficiaries/{id}', id)
 export const nameChecksQuery = (id: string) =>

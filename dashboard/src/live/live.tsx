@@ -101,8 +101,8 @@ export const Live = ({ accountId, onEvent }: { accountId: string; onEvent?: (eve
         connection.set(state)
         if (state === 'live' && interrupted) refreshEverything(client)
         interrupted = state === 'reconnecting'
-        // The service closes the stream when the session ends. The account query then detects that.
-        if (interrupted) void client.invalidateQueries({ queryKey: ['account'] })
+        // The service closes the stream when the session or the membership ends. These queries then detect that.
+        if (interrupted) for (const name of ['account', 'workspace']) void client.invalidateQueries({ queryKey: [name] })
       },
     })
     return () => {
