@@ -2,7 +2,7 @@ import { type UseQueryResult, useMutation, useQuery, useQueryClient } from '@tan
 import { createContext, type ReactNode, use, useEffect } from 'react'
 import { Redirect, useLocation } from 'wouter'
 import { effectivePermissions, type Permission } from '../../../src/auth/permissions.ts'
-import { adviceFor, hasCode, isSignedOut } from '../api/error.ts'
+import { adviceFor, fetchOrUnreachable, hasCode, isSignedOut } from '../api/error.ts'
 import {
   accountQuery,
   api,
@@ -184,43 +184,49 @@ export const Allowed = ({ permission, action, children }: { permission: Permissi
 }
 
 /** Looks for a link's target in the person's other workspaces: the link may have been opened in the wrong one. */
-const useWorkspaceOf = (path: string, lost: boolean) => {
+const useElsewhere = (apiPath: string, enabled: boolean) => {
   const { workspace } = useSession()
-  const views = useQuery({ ...workspacesQuery, enabled: lost })
-  const others = views.data?.data.filter((view) => view.workspace.id !== workspace.id && view.membership.status === 'active')
+  const client = useQueryClient()
   return useQuery({
-    queryKey: ['elsewhere', path, workspace.id],
-    enabled: lost && others !== undefined,
+    queryKey: ['elsewhere', apiPath, workspace.id],
+    enabled,
     retry: false,
     queryFn: async () => {
+      const { data: views } = await client.ensureQueryData(workspacesQuery)
+      const others = views.filter((view) => view.workspace.id !== workspace.id && view.membership.status === 'active')
       const matches = await Promise.all(
-        (others ?? []).map(async (view) => ((await fetch(path, inWorkspace(view.workspace.id))).ok ? view.workspace : null)),
+        others.map(async (view) =>
+          (await fetchOrUnreachable(apiPath, inWorkspace(view.workspace.id))).ok ? view.workspace : null,
+        ),
       )
       return matches.find((candidate) => candidate !== null) ?? null
     },
   })
 }
 
-/** Shown after a failed request. `path`: API path of the resource, to look for it in the person's other workspaces. */
-const LoadFailure = ({ error, path, onRetry }: { error: unknown; path: string; onRetry: () => void }) => {
-  const lost = hasCode(error, 'not_found')
+/** Shown after a failed request. `apiPath`: path of the resource, to look for it in the person's other workspaces. */
+const LoadFailure = ({ error, apiPath, onRetry }: { error: unknown; apiPath: string; onRetry: () => void }) => {
+  const isMissing = hasCode(error, 'not_found')
   const [location] = useLocation()
   const switchTo = useSwitchWorkspace()
-  const { data: elsewhere, isPending } = useWorkspaceOf(path, lost)
+  const search = useElsewhere(apiPath, isMissing)
+  const elsewhere = search.data
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs once, when the workspace is known
   useEffect(() => {
     if (!elsewhere) return
     announce(t('switched_to', { workspace: elsewhere.name }))
     switchTo(elsewhere.id, location + window.location.search)
   }, [elsewhere])
-  if (lost && (isPending || elsewhere)) return <SkeletonCard rows={3} />
+  if (isMissing && (search.isLoading || elsewhere)) return <SkeletonCard rows={3} />
+  // Until the other workspaces have answered, nobody knows that the record is missing.
+  if (search.isError) return <Failure error={search.error} onRetry={() => void search.refetch()} />
   return <Failure error={error} onRetry={onRetry} />
 }
 
 /** Shown until a page's record has loaded: a placeholder, or the error. */
-export const LoadState = ({ query, path, rows = 3 }: { query: UseQueryResult<unknown>; path: string; rows?: number }) => {
+export const LoadState = ({ query, apiPath, rows = 3 }: { query: UseQueryResult<unknown>; apiPath: string; rows?: number }) => {
   if (query.isPending) return <SkeletonCard rows={rows} />
-  return query.isError && <LoadFailure error={query.error} path={path} onRetry={() => void query.refetch()} />
+  return query.isError && <LoadFailure error={query.error} apiPath={apiPath} onRetry={() => void query.refetch()} />
 }
 
 /** Signs out, and loads a new document, so that no data stays in memory. `to`: return path of the next sign-in. */

@@ -19,6 +19,25 @@ const newPayer = async ({ service }: World) => {
 }
 
 export const paymentFlows = (world: World): void => {
+  test('a missing payment says so only once the other workspaces were searched; until then the failed search is shown', async () => {
+    const { page, close } = await visitAs(world, await signIn(world.service.api))
+    let fails = true
+    await page.route(
+      ({ pathname }) => pathname === '/v1/workspaces',
+      (route) =>
+        fails
+          ? route.fulfill({ status: 429, json: { error: 'rate_limited', message: 'Later.', details: {} } })
+          : route.continue(),
+    )
+    await page.goto(`/payments/pay_${'0'.repeat(26)}`)
+    const again = page.getByRole('main').getByRole('button', { name: 'Try again' })
+    await again.waitFor()
+    fails = false
+    await again.click()
+    await page.getByRole('link', { name: 'Go to overview' }).waitFor()
+    await close()
+  })
+
   test('the form shows the decision before the payment is sent: at once, after an approval, or not at all', async () => {
     const payer = await newPayer(world)
     const { page, complaints, close } = await visitAs(world, payer)

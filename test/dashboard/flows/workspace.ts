@@ -135,6 +135,23 @@ export const workspaceFlows = (world: World): void => {
     await context.close()
   })
 
+  test('a member who is suspended while two tabs are open reads so in both', async () => {
+    const team = await createTeam(world.service)
+    const member = await team.join('member', 'Njeri Mwangi')
+    await standIn(member, team.workspaceId)
+    await standIn(team.owner, team.workspaceId)
+    const { page, context, close } = await visitAs(world, member)
+    await page.goto('/')
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    const second = await context.newPage()
+    await second.goto('/payments')
+    await second.getByRole('heading', { name: 'Payments', exact: true }).waitFor()
+    const path = `/v1/workspaces/current/members/${await memberIdOf(team.owner, member.accountId)}`
+    await team.owner.api.patch(path, { status: 'suspended' })
+    for (const tab of [page, second]) await tab.getByText('Your membership here is suspended').waitFor()
+    await close()
+  })
+
   test('days are those of the zone in effect: a month ends on its last day, and a changed zone waits for its month', async () => {
     const owner = await signIn(world.service.api)
     const zones = { time_zone: 'America/New_York' }

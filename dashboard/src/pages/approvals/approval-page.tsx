@@ -61,7 +61,7 @@ export const ApprovalPage = ({ id }: { id: string }) => {
           approval.data?.payment && <LinkButton href={`/payments/${approval.data.payment.id}`}>{t('view_payment')}</LinkButton>
         }
       />
-      <LoadState query={approval} path={`/v1/approvals/${id}`} rows={4} />
+      <LoadState query={approval} apiPath={`/v1/approvals/${id}`} rows={4} />
       {approval.data && <ApprovalDetail approval={approval.data} />}
     </div>
   )

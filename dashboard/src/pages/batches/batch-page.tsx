@@ -60,7 +60,7 @@ export const BatchPage = ({ id }: { id: string }) => {
   })
   return (
     <Page title={batch.data?.name ?? t('payment_batch')} back={back} actions={batch.data && <Actions batch={batch.data} />}>
-      <LoadState query={batch} path={`/v1/payment-batches/${id}`} rows={4} />
+      <LoadState query={batch} apiPath={`/v1/payment-batches/${id}`} rows={4} />
       {batch.data && <BatchDetail batch={batch.data} />}
     </Page>
   )

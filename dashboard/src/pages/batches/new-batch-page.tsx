@@ -70,7 +70,7 @@ const Again = ({ id }: { id: string }) => {
   const batch = useQuery(batchQuery(id))
   const read = useEvery(batchPaymentsQuery(id, {}))
   if (read.isError) return <Failure error={read.error} onRetry={() => void read.refetch()} />
-  if (batch.isError) return <LoadState query={batch} path={`/v1/payment-batches/${id}`} />
+  if (batch.isError) return <LoadState query={batch} apiPath={`/v1/payment-batches/${id}`} />
   if (!batch.data || !read.isSuccess || read.hasNextPage) return <SkeletonCard rows={6} />
   const list = repeatedSheet(batch.data, rowsOf(read))
   return <NewBatch initial={{ ...noDraft, list, name: list.name }} />

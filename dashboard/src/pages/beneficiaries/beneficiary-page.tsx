@@ -27,7 +27,7 @@ export const BeneficiaryPage = ({ id }: { id: string }) => {
   if (beneficiary.data) return <BeneficiaryDetail beneficiary={beneficiary.data} />
   return (
     <Page title={t('beneficiary')} back={back}>
-      <LoadState query={beneficiary} path={`/v1/beneficiaries/${id}`} rows={2} />
+      <LoadState query={beneficiary} apiPath={`/v1/beneficiaries/${id}`} rows={2} />
     </Page>
   )
 }

@@ -90,7 +90,7 @@ export const MandatePage = ({ id }: { id: string }) => {
         )
       }
     >
-      <LoadState query={mandate} path={`/v1/intent-mandates/${id}`} />
+      <LoadState query={mandate} apiPath={`/v1/intent-mandates/${id}`} />
       {mandate.data && <Detail mandate={mandate.data} />}
     </Page>
   )

@@ -61,7 +61,7 @@ const PrefilledForm = () => {
   const again = params.get('again') ?? ''
   const before = useQuery({ ...paymentQuery(again), enabled: again !== '' })
   const beneficiaries = useBeneficiaries([params.get('beneficiary') ?? before.data?.beneficiary_id ?? ''])
-  if (again !== '' && !before.data) return <LoadState query={before} path={`/v1/payments/${again}`} rows={4} />
+  if (again !== '' && !before.data) return <LoadState query={before} apiPath={`/v1/payments/${again}`} rows={4} />
   if (beneficiaries.isPending) return <SkeletonCard rows={4} />
   if (beneficiaries.error) return <Failure error={beneficiaries.error} onRetry={beneficiaries.retry} />
   if (!beneficiaries.hasActive) return <NoBeneficiary />

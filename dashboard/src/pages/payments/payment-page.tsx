@@ -35,7 +35,7 @@ export const PaymentPage = ({ id }: { id: string }) => {
   if (payment.data) return <PaymentDetail payment={payment.data} />
   return (
     <Page title={t('payment')} back={back}>
-      <LoadState query={payment} path={`/v1/payments/${id}`} />
+      <LoadState query={payment} apiPath={`/v1/payments/${id}`} />
     </Page>
   )
 }

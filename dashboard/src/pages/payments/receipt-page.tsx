@@ -37,7 +37,7 @@ export const ReceiptPage = ({ id }: { id: string }) => {
         </>
       }
     >
-      <LoadState query={payment} path={`/v1/payments/${id}`} />
+      <LoadState query={payment} apiPath={`/v1/payments/${id}`} />
       {payment.data && (
         <section className="card">
           <div className="card-body stack">

@@ -50,7 +50,7 @@ export const PolicyPage = ({ id }: { id: string }) => {
       back={back}
       lead={policy.data?.status === 'archived' ? tPolicy('archived') : null}
     >
-      <LoadState query={policy} path={`/v1/spending-policies/${id}`} />
+      <LoadState query={policy} apiPath={`/v1/spending-policies/${id}`} />
       {policy.data?.pending_change && <PendingChange policy={policy.data} waiting={policy.data.pending_change} />}
       {/* A newer version resets the form, because typed values refer to the older version. */}
       {policy.data &&

@@ -146,7 +146,7 @@ export const TopUpStatusPage = ({ id }: { id: string }) => {
   })
   return (
     <Page title={t('top_up')} back={{ href: '/top-up', label: t('top_up') }}>
-      <LoadState query={topup} path={`/v1/topups/${id}`} />
+      <LoadState query={topup} apiPath={`/v1/topups/${id}`} />
       {topup.data && <TopUpState topup={topup.data} />}
     </Page>
   )
