@@ -89,7 +89,11 @@ const foreign = /^(ON_DEMAND|PG|MPESA_)/
 const ofPrograms = new Set(
   files
     .filter((path) => /^(test|client\/src)\/.*\.ts$/.test(path))
-    .flatMap((path) => [...read(path).matchAll(/process\.env\.([A-Z_]+)/g)].map(([, name = '']) => name)),
+    .flatMap((path) =>
+      [...read(path).matchAll(/process\.env\.([A-Z_]+)|\b(PAYMENTS_[A-Z_]+)\b(?=.*process\.env)/g)].flatMap(
+        ([, one, other]) => one ?? other ?? [],
+      ),
+    ),
 )
 const ofProxies = new Set(
   files
