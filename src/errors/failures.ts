@@ -37,7 +37,7 @@ const failures = {
   invalid_amount: 'requester',
   invalid_destination: 'requester',
   invalid_account_reference: 'requester',
-  invalid_reference: 'requester',
+  invalid_reference: 'operator',
   wrong_rail: 'requester',
   insufficient_funds: 'requester',
   policy_denied: 'requester',
@@ -50,10 +50,18 @@ export type FailureCode = keyof typeof failures
 
 export const failureCodes = Object.keys(failures) as [FailureCode, ...FailureCode[]]
 
-/** Failures of payments that ended before a request was sent to the provider. */
+/** Failures of payments that ended before a request was sent to the provider. Pages say of all others that they were sent. */
 export const unsentFailures: readonly FailureCode[] = [
-  ...(['approval_expired', 'insufficient_funds', 'policy_changed', 'policy_denied'] as const),
-  ...(['invalid_account_reference', 'invalid_amount', 'invalid_destination', 'provider_unreachable', 'wrong_rail'] as const),
+  'approval_expired',
+  'insufficient_funds',
+  'invalid_account_reference',
+  'invalid_amount',
+  'invalid_destination',
+  'invalid_reference',
+  'policy_changed',
+  'policy_denied',
+  'provider_unreachable',
+  'wrong_rail',
 ]
 
 /** Failures of scheduled payments that ended when due, before their amount was held. */
