@@ -17,6 +17,14 @@ const deadlineMs = 3_000
 
 export type SignedByContract = { chainId: number; address: Address; message: string; signature: string }
 
+/** The name is logged. Messages are not, because those of viem and of fetch contain the RPC's URL. */
+class ChainError extends Error {
+  constructor(name: 'NoAnswer' | 'OtherChain') {
+    super(name)
+    this.name = name
+  }
+}
+
 const erc1271 = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
 const magicValue = /^0x1626ba7e0{56}/
 
@@ -42,12 +50,12 @@ const rpcAt =
       signal,
     })
     const text = await response.text()
-    if (response.status !== 200 && response.status !== 400) throw new Error('the chain did not answer')
+    if (response.status !== 200 && response.status !== 400) throw new ChainError('NoAnswer')
     const answer = RpcResponse.parse(JSON.parse(text))
     if ('result' in answer) return answer.result
     const { code, message } = answer.error
     if (method === 'eth_call' && (code === 3 || (revertCodes.has(code) && reverts.test(message)))) return null
-    throw new Error('the chain did not answer')
+    throw new ChainError('NoAnswer')
   }
 
 const verifyDeployed = async (call: CallRpc, address: Address, hash: Hex, signature: Hex): Promise<boolean> => {
@@ -73,7 +81,7 @@ const verifyUndeployed = async (call: CallRpc, address: Address, hash: Hex, sign
 export const verifyOnChain = async (url: string, { chainId, address, message, signature }: SignedByContract) => {
   if (!isHex(signature, { strict: true })) return false
   const call = rpcAt(url, AbortSignal.timeout(deadlineMs))
-  if (Number(await call('eth_chainId', [])) !== chainId) throw new Error('the RPC is of another chain')
+  if (Number(await call('eth_chainId', [])) !== chainId) throw new ChainError('OtherChain')
   const verify = isErc6492Signature(signature) ? verifyUndeployed : verifyDeployed
   return verify(call, address, hashMessage(message), signature)
 }

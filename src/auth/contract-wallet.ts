@@ -1,7 +1,6 @@
 import { createSlots } from '../lib/slots.ts'
-import { parseWalletName } from '../lib/wallet-name.ts'
+import { parseAddress, parseWalletName } from '../lib/wallet-name.ts'
 import type { SignedByContract } from './contract-wallet-chain.ts'
-import { parseAddress } from './wallet.ts'
 
 export type ChainAnswer = 'valid' | 'invalid' | 'unanswered'
 

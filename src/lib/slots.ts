@@ -1,7 +1,11 @@
+class SlotsFullError extends Error {
+  override name = 'SlotsFullError'
+}
+
 type Options = { size: number; waiting: number; full?: () => Error }
 
 /** Runs up to `size` tasks at once and queues up to `waiting` more. Further tasks fail immediately with `full`. */
-export const createSlots = ({ size, waiting, full = () => new Error('too much of this is under way') }: Options) => {
+export const createSlots = ({ size, waiting, full = () => new SlotsFullError('too much of this is under way') }: Options) => {
   let running = 0
   const queue: (() => void)[] = []
   return async <Result>(work: () => Promise<Result>): Promise<Result> => {

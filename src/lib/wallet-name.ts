@@ -10,6 +10,9 @@ export const checksummed = (digits: string): Address => {
   return `0x${letters.join('')}`
 }
 
+export const parseAddress = (text: string): Address | undefined =>
+  /^0x[0-9a-fA-F]{40}$/.test(text) ? checksummed(text.slice(2).toLowerCase()) : undefined
+
 /** For addresses that people type: mixed case contains a checksum, and a wrong checksum indicates a typing error. */
 export const hasWrongChecksum = (text: string): boolean => {
   const digits = /0[xX]([0-9a-fA-F]{40})$/.exec(text)?.[1] ?? ''

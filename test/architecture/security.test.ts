@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { nativeRecovery, portableRecovery, type RecoverKey, recoverSigner } from '../../src/auth/wallet.ts'
+import { nativeRecovery, portableRecovery, type RecoverKey, recoverSigner } from '../../src/auth/recover-signer.ts'
 
 const pages = ['security.md', 'security-payments.md', 'security-operation.md']
 /** Another test writes the table of a stolen cookie. */

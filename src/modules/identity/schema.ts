@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Assertion, NewCredential } from '../../auth/passkey.ts'
-import { intents, WalletAddress, WalletSignature } from '../../auth/wallet.ts'
+import { WalletAddress, WalletSignature } from '../../auth/wallet-schemas.ts'
 import { accountStatuses, identityProviders } from '../../db/tables/accounts.ts'
 import { flowProviders } from '../../db/tables/sign-in-flows.ts'
 import { PageQuery } from '../../http/pagination.ts'
@@ -21,6 +21,9 @@ import {
 } from '../../http/wire.ts'
 import { historyTypes } from '../../ledger/history.ts'
 import { Funds } from '../workspaces/schema.ts'
+
+const intents = ['sign_in', 'link'] as const
+export type Intent = (typeof intents)[number]
 
 const Capability = z.enum(['active', 'disabled'])
 const capabilities = { topups: Capability, payments: Capability, api_keys: Capability, oauth: Capability }

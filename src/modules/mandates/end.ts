@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { walletIsLinked } from '../../auth/authority-sql.ts'
 import type { Principal, RequestOrigin } from '../../auth/principal.ts'
-import { withHint } from '../../auth/wallet.ts'
+import { withHint } from '../../auth/recover-signer.ts'
 import { inTx, statement, type Tx } from '../../db/client.ts'
 import { updateRow } from '../../db/prepare-write.ts'
 import { intentMandates } from '../../db/tables/mandates.ts'

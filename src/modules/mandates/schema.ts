@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { WalletAddress, WalletSignature } from '../../auth/wallet.ts'
+import { WalletAddress, WalletSignature } from '../../auth/wallet-schemas.ts'
 import { mandateStatuses } from '../../db/transitions.ts'
 import { PageQuery } from '../../http/pagination.ts'
 import {

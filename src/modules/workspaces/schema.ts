@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { NamedWallet } from '../../auth/wallet.ts'
+import { NamedWallet } from '../../auth/wallet-schemas.ts'
 import { memberStatuses, roles, workspaceKinds } from '../../db/tables/workspaces.ts'
 import { BodyIn, bounded, IdIn, IdOut, MinorOut, Name, RecordOut, TimeOut, VisibleText } from '../../http/wire.ts'
 import { isTimeZone } from '../../policy/calendar.ts'

@@ -1,4 +1,4 @@
-import { recoverSigner } from '../../auth/wallet.ts'
+import { recoverSigner } from '../../auth/recover-signer.ts'
 import type { Check, CheckFacts } from '../../db/check.ts'
 import type { Db } from '../../db/client.ts'
 import type { Uuid } from '../../lib/ids.ts'

@@ -192,9 +192,16 @@ test('a used or invented nonce causes no query to a chain', async () => {
   expect(mainnet.calls).toHaveLength(before)
 })
 
-test("neither the RPC's address nor the signature is in the log when a chain fails", async () => {
-  mainnet.trouble = 'http_500'
-  await attempt(newAddress())
+test("the log says why a chain confirmed nothing, without the RPC's address and the signature", async () => {
+  for (const [trouble, reason] of [
+    ['http_500', 'NoAnswer'],
+    ['other_chain', 'OtherChain'],
+  ] as const) {
+    mainnet.trouble = trouble
+    await attempt(newAddress())
+    const [line] = service.log.filter((one) => one.includes('the chain did not confirm')).slice(-1)
+    expect(JSON.parse(line ?? '{}')).toMatchObject({ chainId: 1, error: reason })
+  }
   const log = service.log.join('\n')
   expect(log).toContain('the chain did not confirm the signature of a contract wallet')
   expect(log).not.toContain(mainnet.url)

@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { linkerOf } from '../../../auth/authority-sql.ts'
 import type { ContractWallets } from '../../../auth/contract-wallet.ts'
-import { type Address, parseAddress, recoverSigner } from '../../../auth/wallet.ts'
+import { recoverSigner } from '../../../auth/recover-signer.ts'
 import type { Database, Db } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { selectPage, selectRow, selectRows } from '../../../db/select-rows.ts'
@@ -9,7 +9,7 @@ import { identities } from '../../../db/tables/accounts.ts'
 import { presenter } from '../../../http/presenter.ts'
 import { unavailable } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { walletNameOf } from '../../../lib/wallet-name.ts'
+import { type Address, parseAddress, walletNameOf } from '../../../lib/wallet-name.ts'
 import { Identity } from '../schema.ts'
 
 export type IdentityRecord = typeof identities.$inferSelect

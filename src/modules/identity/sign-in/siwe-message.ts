@@ -1,10 +1,10 @@
 import { SiweMessage } from 'siwe'
-import { type Intent, parseAddress } from '../../../auth/wallet.ts'
 import type { Config } from '../../../config.ts'
 import { isoTime, secondsAfter } from '../../../lib/clock.ts'
 import { invalidFields, Refusal } from '../../../lib/errors.ts'
 import { isLoopbackUrl } from '../../../lib/loopback.ts'
-import { checksumProblem, hasWrongChecksum } from '../../../lib/wallet-name.ts'
+import { checksumProblem, hasWrongChecksum, parseAddress } from '../../../lib/wallet-name.ts'
+import type { Intent } from '../schema.ts'
 import { nonceTtlSeconds } from './nonces.ts'
 
 const costs = 'This costs nothing and moves no money.'

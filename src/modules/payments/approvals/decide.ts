@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { countsUnder, roleSince } from '../../../auth/authority-sql.ts'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
-import { recoverSigner, withHint } from '../../../auth/wallet.ts'
+import { recoverSigner, withHint } from '../../../auth/recover-signer.ts'
 import { lockAccounts } from '../../../db/account-lock.ts'
 import { statement, type Tx } from '../../../db/client.ts'
 import { insertRow } from '../../../db/prepare-write.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Assertion } from '../../../auth/passkey.ts'
-import { WalletAddress, WalletSignature } from '../../../auth/wallet.ts'
+import { WalletAddress, WalletSignature } from '../../../auth/wallet-schemas.ts'
 import { approvalChoices } from '../../../db/tables/approvals.ts'
 import { approvalStatuses } from '../../../db/transitions.ts'
 import { PageQuery } from '../../../http/pagination.ts'
