@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { commands } from '../../client/src/cli/commands.ts'
 import { clientOf } from '../../client/src/cli/session.ts'
 import { type Login, readLogin, withLock, writeLogin } from '../../client/src/cli/store.ts'
-import { loginByDevice } from '../../client/src/oauth.ts'
+import { discover, loginByDevice, refreshTokens } from '../../client/src/oauth.ts'
 import { authorizeAgent } from '../harness/oauth.ts'
 import { signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
@@ -68,6 +68,23 @@ describe('commands that share a login', () => {
     await Promise.all([third.credentials.current(), fourth.credentials.current()])
     expect((await stored()).tokens).toEqual(tokens)
     expect((await service.api.get('/v1/credentials/current', { bearer: tokens.accessToken })).status).toBe(200)
+  })
+
+  test('send a refresh again at once if its answer does not come, and get the same tokens', async () => {
+    await storeExpired()
+    const { clientId, tokens } = await stored()
+    const metadata = await discover(service.api.url)
+    let lost: Promise<Response> | undefined
+    vi.spyOn(globalThis, 'fetch').mockImplementationOnce(async (...request) => {
+      vi.restoreAllMocks()
+      lost = fetch(...request)
+      throw new DOMException('The operation was aborted due to timeout', 'TimeoutError')
+    })
+    const refreshed = await refreshTokens(metadata, clientId, tokens.refreshToken ?? '')
+    expect(await (await lost)?.json()).toMatchObject({
+      access_token: refreshed.accessToken,
+      refresh_token: refreshed.refreshToken,
+    })
   })
 
   test('take over the lock of a command that was killed', async () => {

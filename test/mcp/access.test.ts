@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { unavailable } from '../../src/lib/errors.ts'
 import { parseId } from '../../src/lib/ids.ts'
 import { tools } from '../../src/mcp/tools.ts'
 import type { CallOptions } from '../harness/client.ts'
@@ -129,6 +130,27 @@ test('a payment whose credential ends during the wait is reported as made, never
   await agent.close()
 })
 
+test('a payment is reported as made although the database fails during the wait for its end', async () => {
+  const { key } = await createKey(person)
+  const agent = await connectAgent(service.api.url, { bearer: key })
+  const input = { idempotency_key: 'cut off', beneficiary_id: payee, amount_minor: '1800', wait_seconds: 1 }
+  const { db } = service.deps
+  const { run } = db
+  let failures = 0
+  db.run = ((query: Parameters<typeof run>[0], values: never) => {
+    const { statement } = query.variant(values, false)
+    if (typeof statement === 'string' || statement.name !== 'payments.by_id') return run(query, values)
+    failures += 1
+    throw unavailable({ shortage: 'database' })
+  }) as typeof run
+  const answer = await agent.call('create_payment', input)
+  db.run = run
+  expect(failures).toBeGreaterThan(0)
+  const [payment] = (await person.api.get('/v1/payments?idempotency_key=cut%20off')).body.data
+  expect(answer).toMatchObject({ status: 'processing', payment_id: payment.id, next: 'wait' })
+  await agent.close()
+})
+
 test('a bug in a tool is logged, and its message does not reach the model', async () => {
   const { key } = await createKey(person)
   const agent = await connectAgent(service.api.url, { bearer: key })
@@ -137,7 +159,7 @@ test('a bug in a tool is logged, and its message does not reach the model', asyn
   vi.spyOn(tool, 'run').mockRejectedValueOnce(new TypeError('a detail of the code'))
   const error = await agent.call('get_balance').catch((failure: unknown) => failure)
   if (!(error instanceof ToolError)) throw new Error('it was answered')
-  expect(error.envelope).toMatchObject({ next: 'wait', refusal: { code: 'internal_error' } })
+  expect(error.envelope).toMatchObject({ status: 'refused', next: 'wait', refusal: { code: 'internal_error' } })
   expect(error.message).not.toContain('a detail of the code')
   const [, requestId] = /Request ID: ([\w-]+)\./.exec(error.message) ?? []
   const logged = service.log.map((line) => JSON.parse(line)).find(({ msg }) => msg === 'an MCP tool failed')

@@ -227,6 +227,22 @@ describe('ids', () => {
     expect(await say('create_payment_batch', { idempotency_key: 'one', items })).toMatchObject({ batch_id: made.batch_id })
   })
 
+  test('a namesake with a longer name than the list can search for is asked about in a batch too', async () => {
+    const long = `${'Kamau Njoroge '.repeat(8)}Limited`
+    const [one, other] = [
+      await newBeneficiary(person.api, { display_name: long, destination: '0733000997' }),
+      await newBeneficiary(person.api, { display_name: long.toUpperCase(), destination: '0733000996' }),
+    ]
+    const items = [{ beneficiary_id: one, amount: '30.00' }]
+    expect(await say('create_payment_batch', { idempotency_key: 'long', items })).toMatchObject({
+      status: 'refused',
+      refusal: { code: 'payees_alike' },
+      faults: [{ index: 0, param: 'beneficiary_id' }],
+    })
+    await person.api.patch(`/v1/beneficiaries/${other}`, { display_name: 'Otieno' })
+    expect(await say('create_payment_batch', { idempotency_key: 'long', items })).toMatchObject({ status: 'processing' })
+  })
+
   test('a page that shows one of several matches is no reason to pay it', async () => {
     await newBeneficiary(person.api, { display_name: 'Wanjiru Njoroge' })
     const first = await say('list_beneficiaries', { name: 'wanjiru', limit: 1 })

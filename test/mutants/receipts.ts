@@ -36,13 +36,13 @@ export const receiptMutants: readonly Mutant[] = [
   {
     bug: 'holders are looked up in the case in which the receipt came',
     ...claims,
-    find: '{receiptKey(receipt)}`\n\nconst waitForReceipts',
-    replace: '{receipt}`\n\nconst waitForReceipts',
+    find: '{receiptKey(receipt)}`\n\nconst forms',
+    replace: '{receipt}`\n\nconst forms',
   },
   {
     bug: 'two processes claim a receipt at the same moment',
     ...claims,
-    find: 'tx.query(waitForReceipts, [[...new Set(locks)].sort()]),',
+    find: 'lockNames(tx, ...locks),',
     replace: 'Promise.resolve(locks),',
   },
   {

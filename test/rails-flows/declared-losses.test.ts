@@ -161,6 +161,11 @@ test('for the time of the hold, a credential that is not in the database may be 
     const { status, body } = await postForm(service.api, '/v1/oauth/introspect', { token, ...as.credentials })
     return [status, body.error ?? body.active]
   }
+  const revoke = async () => {
+    const { status, body } = await postForm(service.api, '/v1/oauth/revoke', { token: 'service_oat_x', ...client.credentials })
+    return [status, body.error]
+  }
+  expect(await revoke()).toEqual([200, undefined])
   // The database loses the last rotation.
   const agent = await authorizeAgent(service.api, person)
   const [before] = await service.deps.db.query<{ row: object }>('select to_jsonb(g) as row from oauth_grants g')
@@ -188,6 +193,7 @@ test('for the time of the hold, a credential that is not in the database may be 
   expect(await answers()).toEqual([lost, lost, lost, lost, later, later])
   expect([await introspect(), await introspect(rotated, agent.client)]).toEqual([later, later])
   expect(await introspect(agent.refreshToken, agent.client)).toEqual([200, true])
+  expect(await revoke()).toEqual(later)
   const shown = await service.api.get(`/v1/oauth/authorize?client_id=${form.client_id}`, { headers: { accept: 'text/html' } })
   expect([shown.status, shown.headers.get('retry-after'), shown.text]).toEqual([
     503,
