@@ -18,6 +18,8 @@ const sentences = {
   work_failing: 'due work on one row fails repeatedly (the rest continues); an operator must act',
   evidence_disputed: 'a provider sent another report about an attempt that waits for an operator; nothing was booked',
   suspense: 'a provider moved money that the service cannot book; an operator must decide',
+  balance_refused:
+    'a provider refuses to state a balance, so its money is not compared; the initiator needs the right to query it',
   reconciliation_difference: "our books and a provider's statement differ",
   database_lost_writes:
     'the database lost committed writes; nothing is sent until an operator has reconciled and run after-restore',

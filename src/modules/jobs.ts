@@ -16,7 +16,7 @@ import { findLostDeposits, settleDeposits } from './deposits/deposit.ts'
 import { registerAtEmulator } from './deposits/registration.ts'
 import { warnOfUntestedRepeats } from './exceptions/duplicate-checks-service.ts'
 import { declareLoss } from './exceptions/losses-service.ts'
-import { requestBalances } from './exceptions/reconciliation/balances.ts'
+import { pruneBalanceQueries, requestBalances } from './exceptions/reconciliation/request-balances.ts'
 import { reconcilePaidIn } from './exceptions/reconciliation/service.ts'
 import { pruneSessions } from './identity/sessions/service.ts'
 import { pruneFlows } from './identity/sign-in/flow-rows.ts'
@@ -85,6 +85,7 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
     { name: 'request_log.prune', everySeconds: 600, run: () => pruneRequestLog(db, daysAgo(config.REQUEST_LOG_RETENTION_DAYS)) },
     { name: 'callbacks.prune', everySeconds: 600, run: () => pruneRefusedDeliveries(deps.db, deps.clock) },
     { name: 'send_logs.prune', everySeconds: 3600, run: () => pruneSendLogs(db, daysAgo(7)) },
+    { name: 'balance_queries.prune', everySeconds: 3600, run: () => pruneBalanceQueries(db, daysAgo(30)) },
     { name: 'mails.forget', everySeconds: 3600, run: () => forgetMails(deps) },
     { name: 'oauth.prune', everySeconds: 600, run: () => pruneOAuth(deps.db, deps.clock) },
     { name: 'nonces.prune', everySeconds: 600, run: () => pruneNonces(db, daysAgo(1)) },

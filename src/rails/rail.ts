@@ -151,7 +151,8 @@ export type AccountBalance = { account: string; currency: string; availableMinor
 export type OrganisationAccount = {
   readonly numbers: readonly string[]
   requestBalances: (number: string, callbacks: CallbackUrls) => Promise<Submission>
-  readBalances: (body: unknown) => AccountBalance[] | undefined
+  /** `refused`: the provider's code, for example because the initiator may not query balances. */
+  readBalances: (body: unknown) => AccountBalance[] | { refused: string } | undefined
 }
 
 /** Whether a rail accepts calls, checked before an attempt is recorded: unsent work stays due and does not count as a try. */

@@ -4,7 +4,7 @@ const claims = { file: 'src/modules/suspense/receipts-service.ts', suite: 'test/
 const items = { file: 'src/modules/suspense/service.ts', suite: 'test/rails-flows/receipts.test.ts' } as const
 const payouts = { file: 'src/modules/payments/settle.ts', suite: 'test/rails-flows/receipts.test.ts' } as const
 const balances = {
-  file: 'src/modules/exceptions/reconciliation/balances.ts',
+  file: 'src/modules/exceptions/reconciliation/receive-balance.ts',
   suite: 'test/reconciliation/reconcile.test.ts',
 } as const
 const balanceRules = { ...balances, file: 'src/modules/exceptions/reconciliation/compare-balance.ts' } as const

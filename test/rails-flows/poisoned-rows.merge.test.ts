@@ -370,6 +370,16 @@ const pruned: readonly { sweep: string; table: string; key?: string; make: () =>
     make: async () => (await payer()).api.post('/v1/auth/dashboard-tokens'),
   },
   {
+    sweep: 'balance_queries.prune',
+    table: 'balance_queries',
+    make: () =>
+      service.deps.db.query(
+        `insert into balance_queries (id, round_id, provider, account, secret_hash, came_in_minor, went_out_minor, requested_at)
+         values ($1, $1, 'MPESA', '1', '', 0, 0, $2)`,
+        [newId(), service.clock.now()],
+      ),
+  },
+  {
     sweep: 'send_logs.prune',
     table: 'send_logs',
     make: () =>

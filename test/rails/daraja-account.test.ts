@@ -13,19 +13,24 @@ const answerTo = async (orderId: string): Promise<unknown> => {
   return rails.deliveriesOf(orderId).at(-1)?.body
 }
 
+const balances = (body: unknown) => {
+  const read = rails.daraja().account.readBalances(body)
+  return read && !('refused' in read) ? read : []
+}
+
 test('the queried balance is the money that came in less the money that went out', async () => {
   const { account, payout } = rails.daraja()
   expect(account.numbers).toEqual(['174379', payingOut, '600997'])
   const before = rails.payout()
   expect(await account.requestBalances(payingOut, before.callbacks)).toMatchObject({ kind: 'accepted' })
-  const [held] = account.readBalances(await answerTo(before.orderId)) ?? []
+  const [held] = balances(await answerTo(before.orderId))
   expect(held).toMatchObject({ account: 'Working Account', currency: 'KES' })
   const paid = rails.payout({ amountMinor: 70_000n })
   await payout.pay(paid)
   await rails.scheduler.runAll()
   const after = rails.payout()
   await account.requestBalances(payingOut, after.callbacks)
-  const [left] = account.readBalances(await answerTo(after.orderId)) ?? []
+  const [left] = balances(await answerTo(after.orderId))
   expect((held?.availableMinor ?? 0n) - (left?.availableMinor ?? 0n)).toBe(70_000n)
 })
 
@@ -35,7 +40,6 @@ test('the balance of a paybill that only receives deposits is queried too', () =
 })
 
 test.each([
-  ['a failure', { Result: { ResultCode: 2001, ResultDesc: 'no' } }],
   ['nothing', undefined],
   [
     'an account without an amount',
@@ -45,9 +49,9 @@ test.each([
   expect(rails.daraja().account.readBalances(body)).toBeUndefined()
 })
 
-test('a query with an expired initiator password has no result', async () => {
+test("a query with an expired initiator password is refused with the provider's code", async () => {
   const { account } = rails.daraja({ initiatorPassword: 'an old one' })
   const { orderId, callbacks } = rails.payout()
   await account.requestBalances(payingOut, callbacks)
-  expect(account.readBalances(await answerTo(orderId))).toBeUndefined()
+  expect(account.readBalances(await answerTo(orderId))).toEqual({ refused: '2001' })
 })

@@ -4,8 +4,8 @@ import { advanceClearing } from '../../src/ledger/clearing.ts'
 import { newDepositCode } from '../../src/lib/deposit-code.ts'
 import { newId, parseId } from '../../src/lib/ids.ts'
 import { traceByProviderName } from '../../src/modules/attempts/trace.ts'
-import { requestBalances } from '../../src/modules/exceptions/reconciliation/balances.ts'
 import { lockProvider, recordMovement } from '../../src/modules/exceptions/reconciliation/movements-service.ts'
+import { requestBalances } from '../../src/modules/exceptions/reconciliation/request-balances.ts'
 import { reconcilePaidIn, reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { recordSuspense } from '../../src/modules/suspense/service.ts'
@@ -479,7 +479,7 @@ describe("the provider's balance of the organisation's accounts", () => {
     expect([kept?.came, kept?.went].map((minor) => (minor ?? 0n) > 0n)).toEqual([true, true])
     nextDayAt(4)
     service.sandbox.rules.add({ effect: 'outage', times: 1, delay_ms: 0 })
-    await expect(ask()).rejects.toThrow('did not accept the balance query')
+    await expect(ask()).rejects.toThrow(/^MPESA did not accept the balance query: .*"message":"/)
     for (let silence = 0; silence < 2; silence += 1) {
       service.clock.advance(600)
       await requestBalances(service.deps)
@@ -717,6 +717,44 @@ describe("the provider's balance of the organisation's accounts", () => {
     ).toHaveLength(1)
     await service.settle()
     expect(await runs()).toMatchObject([agrees, ...known])
+  })
+
+  test('that the provider refuses to state raises an alert with its code, and is asked for hourly after three queries', async () => {
+    nextDayAt(4)
+    const { rails } = service.deps
+    const { MPESA } = rails.accounts
+    if (!MPESA) throw new Error('M-PESA is connected')
+    const urls: string[] = []
+    const silent: typeof MPESA = {
+      ...MPESA,
+      numbers: ['600998'],
+      requestBalances: async (_, { result }) => {
+        urls.push(result)
+        return { kind: 'accepted', provider: { request: null, conversation: null } }
+      },
+    }
+    const askSilent = (accounts = { MPESA: silent }) => requestBalances({ ...service.deps, rails: { ...rails, accounts } })
+    await askSilent()
+    service.log.length = 0
+    expect((await deliver(urls[0] ?? '', { Result: { ResultCode: 21, ResultDesc: 'not allowed' } })).status).toBe(200)
+    expect(alerts(service)).toEqual(['balance_refused'])
+    expect(service.log.some((line) => JSON.parse(line).code === '21')).toBe(true)
+    for (let count = 2; count <= 3; count += 1) {
+      service.clock.advance(600)
+      await askSilent()
+    }
+    for (let count = 1; count <= 6; count += 1) {
+      expect(urls).toHaveLength(3)
+      service.clock.advance(600)
+      await expect(askSilent()).rejects.toThrow('MPESA has not answered several balance queries')
+    }
+    expect(urls).toHaveLength(4)
+    // A provider that fails does not keep the others from being asked.
+    nextDayAt(4)
+    const failing: typeof MPESA = { ...MPESA, requestBalances: () => Promise.reject(new Error('unreachable')) }
+    const both = { MPESA: failing, PESALINK: silent }
+    await expect(askSilent(both)).rejects.toThrow('unreachable')
+    expect(urls).toHaveLength(5)
   })
 
   test('is compared once when the last answers of two rounds arrive together', async () => {

@@ -19,10 +19,10 @@ const balanceOf = (text: string): AccountBalance | undefined => {
 }
 
 /** Returns all balances or none, because a partial result would look like missing money. */
-const readBalances = (body: unknown): AccountBalance[] | undefined => {
+const readBalances: OrganisationAccount['readBalances'] = (body) => {
   const result = readResult(body)
-  const text = result?.code === '0' ? result.parameter('AccountBalance') : undefined
-  const balances = text?.split('&').map(balanceOf) ?? []
+  if (result?.code !== undefined && result.code !== '0') return { refused: safeCode(result.code) }
+  const balances = result?.parameter('AccountBalance')?.split('&').map(balanceOf) ?? []
   const read = balances.flatMap((balance) => (balance ? [balance] : []))
   return read.length > 0 && read.length === balances.length ? read : undefined
 }
