@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { and, desc, eq, isNotNull, isNull } from 'drizzle-orm'
+import { and, desc, eq, gte, isNotNull, isNull } from 'drizzle-orm'
 import { type Db, first, type Tx } from '../../../db/client.ts'
 import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
@@ -39,6 +39,24 @@ const newest = prepare('reconciliation.newest', { provider: 'text', source: 'tex
     .where(and(eq(reconciliations.provider, param.provider), eq(reconciliations.source, param.source), isByService))
     .orderBy(desc(reconciliations.id))
     .limit(1),
+)
+
+/** The comparisons by the service itself of periods that ended after a time. */
+export const recentComparisons = prepare(
+  'reconciliation.recent',
+  { provider: 'text', source: 'text', since: 'timestamptz' },
+  (orm, param) =>
+    orm
+      .select()
+      .from(reconciliations)
+      .where(
+        and(
+          eq(reconciliations.provider, param.provider),
+          eq(reconciliations.source, param.source),
+          gte(reconciliations.periodEnd, param.since),
+          isByService,
+        ),
+      ),
 )
 
 /** The newest comparison by the service itself. */

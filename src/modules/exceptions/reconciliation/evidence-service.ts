@@ -8,6 +8,7 @@ import { only } from '../../../lib/lists.ts'
 import type { Evidence } from '../../../rails/rail.ts'
 import { alertAfterCommit } from '../../alerts.ts'
 import { attemptsOf, type EvidenceVerdict } from '../../attempts/attempt.ts'
+import { forEachRow } from '../../for-each-row.ts'
 import type { Operator } from '../../operators.ts'
 import type { Parts } from '../../parts.ts'
 import { lockPaymentWithAccount } from '../../payments/queries.ts'
@@ -96,15 +97,15 @@ const takeAsEvidence = (db: Database, operator: Operator, difference: EvidenceDi
   })
 
 /**
- * Books what a comparison proves, each difference once: a run that was interrupted continues with the rest. Returns how many
- * differences were judged or closed.
+ * Books what a comparison proves, each difference once: a run that was interrupted continues with the rest. A difference that fails
+ * is reported and does not stop the others. Returns how many differences were to be judged, and how many were closed.
  */
 export const takeEvidence = async (deps: Parts, operator: Operator, run: ReconciliationRecord): Promise<number> => {
   if (run.differences === 0) return 0
   const waiting = (await listOpenEvidence(deps.db, run)).filter(({ note }) => note === null)
-  for (const difference of waiting) await takeAsEvidence(deps.db, operator, difference)
+  await forEachRow(deps, 'reconciliation.evidence', waiting, (difference) => takeAsEvidence(deps.db, operator, difference))
   const left = waiting.length > 0 ? (await listOpenEvidence(deps.db, run)).length : 0
   if (left > 0) deps.alerts.raise('reconciliation_difference', { subject: 'reconciliation', id: run.id, code: String(left) })
-  const accepted = deps.config.RECONCILIATION_RESOLVES ? await acceptAll(deps.db, deps.config, operator, run) : 0
+  const accepted = deps.config.RECONCILIATION_RESOLVES ? await acceptAll(deps, operator, run) : 0
   return waiting.length + accepted
 }

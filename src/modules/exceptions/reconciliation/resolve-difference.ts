@@ -1,13 +1,15 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import type { Config } from '../../../config.ts'
-import { type Database, first, inTx, type Tx } from '../../../db/client.ts'
+import { first, inTx, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { prepareWrite } from '../../../db/prepare-write.ts'
 import { reconciliationDifferences, reconciliations } from '../../../db/tables/rails.ts'
 import { audit } from '../../../events/audit.ts'
 import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
+import { forEachRow } from '../../for-each-row.ts'
 import { nameOfOperator, type Operator } from '../../operators.ts'
+import type { Parts } from '../../parts.ts'
 import { recordAllSuspense } from '../../suspense/service.ts'
 import { resolvePayment } from '../resolve-payment.ts'
 import { type DifferenceRecord, findingOf, listDifferences, type ReconciliationRecord } from './differences.ts'
@@ -98,20 +100,21 @@ export const resolveDifference = async (
 
 /** Returns how many payments ended with an offered outcome. */
 export const acceptAll = async (
-  db: Database,
-  config: Config,
+  deps: Parts,
   operator: Operator,
   { id: reconciliationId, differences: take }: ReconciliationRecord,
 ): Promise<number> => {
-  const open = await listDifferences(db, { reconciliationId, open: true }, { before: null, take })
+  const open = await listDifferences(deps.db, { reconciliationId, open: true }, { before: null, take })
   const input = { note: 'Accepted by the setting RECONCILIATION_RESOLVES.', accept: true }
   let accepted = 0
-  for (const { id } of open.filter(({ offer }) => offer !== null).reverse())
+  const offered = open.filter(({ offer }) => offer !== null).reverse()
+  await forEachRow(deps, 'reconciliation.accept', offered, async ({ id }) => {
     try {
-      const { resolvedAt } = await inTx(db, (tx) => resolveDifference(tx, config, operator, id, input))
+      const { resolvedAt } = await inTx(deps.db, (tx) => resolveDifference(tx, deps.config, operator, id, input))
       if (resolvedAt !== null) accepted += 1
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
     }
+  })
   return accepted
 }

@@ -20,6 +20,7 @@ import {
   findSameContent,
   providerSource,
   type ReconciliationRecord,
+  recentComparisons,
   recordComparison,
 } from './differences.ts'
 import { takeEvidence } from './evidence-service.ts'
@@ -242,6 +243,8 @@ export const reconcilePaidIn = async (deps: Parts): Promise<void> => {
   const provider = providerOf(collectionRail)
   const deposits = depositRailOf(provider)
   const last = await findComparison(deps.db, provider, providerSource)
+  const since = daysAfter(deps.clock.now(), -maxDaysBehind)
+  const recent = await deps.db.run(recentComparisons, { provider, source: providerSource, since })
   for (const period of daysToList(deps.clock.now(), last?.periodEnd ?? null)) {
     const movements = await collection.listPaidIn(widened(period))
     if (movements === undefined) throw new Error('the provider did not list what was paid in')
@@ -260,6 +263,6 @@ export const reconcilePaidIn = async (deps: Parts): Promise<void> => {
       if (!(error instanceof Refusal && error.code === 'conflict')) throw error
     })
   }
-  // The run before may have been interrupted after it was recorded.
-  if (last) await takeEvidence(deps, timerOperator, last)
+  // An earlier run may have been interrupted after it was recorded, or one of its differences may have failed.
+  for (const run of recent) await takeEvidence(deps, timerOperator, run)
 }
