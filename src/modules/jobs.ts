@@ -37,7 +37,7 @@ import { createWaitTimeoutSweep } from './payments/wait-timeout.ts'
 import { applyDueChanges, completePending } from './policies/pending-change.ts'
 import { pruneRequestLog } from './request-log/recorder.ts'
 import { pruneBodies, pruneRefusedDeliveries } from './sending/deliveries.ts'
-import { reconcile } from './sending/reconcile.ts'
+import { reconcileSweeps } from './sending/reconcile.ts'
 import { createDeliveryWorker, createSendingWorkers } from './sending/workers.ts'
 import { claimEarlierReceipts } from './suspense/earlier-receipts-service.ts'
 import { expireTopups } from './topups/outcome.ts'
@@ -66,7 +66,7 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
     { name: 'approvals.renew', everySeconds: 5, run: () => renewOverdue(deps) },
     { name: 'approvals.expire', everySeconds: 15, run: () => expireApprovals(deps) },
     { name: 'payments.unauthorized', everySeconds: 30, run: createUnauthorizedSweep(deps) },
-    { name: 'attempts.reconcile', everySeconds: 5, run: () => reconcile(deps) },
+    ...reconcileSweeps(deps),
     { name: 'payments.give_up', everySeconds: 30, run: createWaitTimeoutSweep(deps) },
     { name: 'topups.expire', everySeconds: 10, run: () => expireTopups(deps) },
     { name: 'deposits.register', everySeconds: 60, run: () => registerAtEmulator(deps) },

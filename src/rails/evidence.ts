@@ -5,13 +5,11 @@ import type { Evidence, NameAnswer, ProviderReference, Submission } from './rail
 import { personName, withoutNumber } from './text.ts'
 
 export type Refused = Submission & { kind: 'refused' }
-export const refused = (code: FailureCode, message: string): Refused => ({ kind: 'refused', ...failure(code, null, message) })
-export const refusedByProvider = (code: string, message: string): Refused => ({
-  kind: 'refused',
-  ...failure('provider_refused', code, message),
-})
 
-const reportedName = (text: string | undefined): string | undefined => personName(withoutNumber(text ?? '')) ?? undefined
+export const refused = (code: FailureCode, message: string, providerCode: string | null = null): Refused => ({
+  kind: 'refused',
+  ...failure(code, providerCode, message),
+})
 
 /** `providerStatus`: the provider's own status of the payment, if any. */
 export const unknown = (code: string, message: string, providerStatus?: string): Evidence => ({
@@ -20,11 +18,14 @@ export const unknown = (code: string, message: string, providerStatus?: string):
   message,
   ...(providerStatus !== undefined && providerStatus !== '' && { providerStatus }),
 })
+
 const unreadablePayment = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message, moved: true })
 
 export const noReference: ProviderReference = { request: null, conversation: null }
 
-/** The receipt makes the success unique. `amountMinor` null: this provider may omit the amount. */
+const reportedName = (text: string | undefined): string | undefined => personName(withoutNumber(text ?? '')) ?? undefined
+
+/** A success needs a receipt, by which it is booked once. `amountMinor` null: this provider may omit the amount. */
 export const succeeded = (receipt: string | undefined, amountMinor: Minor | null | undefined, payee?: string): Evidence => {
   if (receipt === undefined) return unreadablePayment('no_receipt', 'The provider reports a success without a receipt.')
   if (amountMinor === undefined)
@@ -44,11 +45,13 @@ export const returned = (
   return amountMinor === undefined ? { ...evidence, amountMinor: null, isUnread: true } : { ...evidence, amountMinor }
 }
 
-/** Only a name counts, because success codes vary. A refusal means that there is no name. Any other response proves nothing. */
+const notAboutTheName = [401, 403, 408, 429]
+
+/** Success codes vary, so only a name in the body counts. A 4xx about the name means that the provider has none. */
 export const readNameAnswer = (answer: Exchange, nameIn: (body: unknown) => string | undefined): NameAnswer => {
   if (answer.kind !== 'answer' || answer.body === undefined) return { kind: 'unreachable' }
   const name = answer.status < 300 ? reportedName(nameIn(answer.body)) : undefined
   if (name !== undefined) return { kind: 'named', name }
-  const isRefusal = answer.status >= 400 && answer.status < 500 && ![401, 403, 408, 429].includes(answer.status)
+  const isRefusal = answer.status >= 400 && answer.status < 500 && !notAboutTheName.includes(answer.status)
   return answer.status < 300 || isRefusal ? { kind: 'nameless' } : { kind: 'unreachable' }
 }

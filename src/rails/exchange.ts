@@ -28,6 +28,8 @@ export type ExchangeRequest = {
 /** A provider's base URL may end with a slash. */
 export const urlAt = (baseUrl: string, path = ''): string => baseUrl.replace(/\/+$/, '') + path
 
+const lookUpAll = (name: string): Promise<LookupAddress[]> => lookup(name, { all: true })
+
 /**
  * Shares one lookup of a host name among callers. The system's lookup blocks one of the process's four threads until name servers
  * respond, so a few payments could block all of them. Each caller keeps its own deadline.
@@ -50,8 +52,6 @@ export const createLookup = (resolve: (name: string) => Promise<LookupAddress[]>
     )
   }
 }
-
-const lookUpAll = (name: string): Promise<LookupAddress[]> => lookup(name, { all: true })
 
 const shared = createLookup()
 
@@ -77,7 +77,7 @@ const connect = (url: URL, lookup: LookupFunction, signal: AbortSignal): Promise
   })
 }
 
-/** The longest answers are lists of payments, of a hundred for each page. */
+/** The largest responses are pages of 100 payments. */
 const maxAnswerBytes = 8 * 1024 * 1024
 
 const readText = async (response: AsyncIterable<Buffer>): Promise<string> => {
@@ -106,7 +106,7 @@ const sendRequest = (input: ExchangeRequest, socket: Socket, signal: AbortSignal
     request.once('error', reject)
     request.once('response', (response) => {
       readText(response).then(
-        (body) => resolve({ kind: 'answer', status: response.statusCode ?? 0, body: parseJson(body) }),
+        (text) => resolve({ kind: 'answer', status: response.statusCode ?? 0, body: parseJson(text) }),
         reject,
       )
     })
@@ -130,9 +130,8 @@ const send = async (input: ExchangeRequest, lookup: LookupFunction): Promise<Exc
     return notSent(code, 'The provider could not be reached.')
   }
   try {
-    if (permission && !(await permission.take())) return notSent('not_permitted', 'It may not be sent.')
-    if (!socket.writable || socket.readableEnded)
-      return notSent('connection_closed', 'The provider closed the connection before anything was sent.')
+    if (permission && !(await permission.take())) return notSent('not_permitted', 'The right to send was refused.')
+    if (!socket.writable || socket.readableEnded) return notSent('connection_closed', 'The provider closed the connection.')
     try {
       return await sendRequest(input, socket, signal)
     } catch {

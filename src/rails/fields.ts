@@ -11,9 +11,9 @@ export const field = (value: unknown, name: string): unknown => {
   return record && Object.hasOwn(record, name) ? record[name] : undefined
 }
 
-/** Codes and ids arrive as strings or numbers. An empty value counts as missing. */
+/** Codes and ids arrive as strings or numbers. An empty value counts as missing, and so does an integer that JSON has rounded. */
 export const asText = (value: unknown): string | undefined => {
-  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined
+  if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? String(value) : undefined
   if (typeof value !== 'string') return undefined
   const text = value.trim()
   return text === '' ? undefined : text
@@ -21,7 +21,7 @@ export const asText = (value: unknown): string | undefined => {
 
 export const textField = (value: unknown, name: string): string | undefined => asText(field(value, name))
 
-/** Accepts a bare object, which providers send instead of a list with one item. */
+/** Accepts a bare value, which providers send instead of a list with one item. */
 export const asList = (value: unknown): readonly unknown[] => {
   if (Array.isArray(value)) return value
   return value === undefined || value === null ? [] : [value]
@@ -35,7 +35,8 @@ export const parseJson = (text: string): unknown => {
   }
 }
 
-const largest = 10n ** 17n
+/** A longer amount has more digits than the API and the ledger accept. */
+const amountLimitMinor = 10n ** 17n
 
 /** "500" for 50000n. Undefined for amounts with cents, because M-PESA moves whole shillings and nothing is rounded. */
 export const wholeShillings = (amount: Minor): string | undefined =>
@@ -54,7 +55,7 @@ export const readSignedShillings = (value: unknown): Minor | undefined => {
   if (!match) return undefined
   const [, sign, whole = '', cents = ''] = match
   const amount = BigInt(whole.replaceAll(',', '')) * 100n + BigInt(cents.padEnd(2, '0'))
-  if (amount >= largest) return undefined
+  if (amount >= amountLimitMinor) return undefined
   return sign === '-' ? -amount : amount
 }
 
@@ -64,7 +65,7 @@ export const readShillings = (value: unknown): Minor | undefined => {
   return amount === undefined || amount < 0n ? undefined : amount
 }
 
-/** The returned amount, which some providers write with a minus sign, as outgoing. */
+/** A returned amount. Some providers write it as outgoing, with a minus sign. */
 export const readReturned = (value: unknown): Minor | undefined => {
   const amount = readSignedShillings(value)
   return amount === undefined || amount === 0n ? undefined : amount < 0n ? -amount : amount
@@ -88,9 +89,9 @@ export const nairobiDateTime = (at: Date): string => nairobiIso(at).slice(0, 19)
 
 export const nairobiMidnight = (at: Date): Date => new Date(Date.parse(`${nairobiDate(at)}T00:00:00Z`) - offsetMs)
 
-/** Parses `yyyyMMddHHmmss` or `yyyy-MM-dd HH:mm:ss`. */
+/** Parses `yyyyMMddHHmmss` or `yyyy-MM-dd HH:mm:ss`, with or without a fraction. Text behind it, such as `PM`, is not ignored. */
 const nairobiInstant = (text: string): Date | undefined => {
-  const parts = /^(\d{4})-?(\d\d)-?(\d\d)[ T]?(\d\d):?(\d\d):?(\d\d)/.exec(text)
+  const parts = /^(\d{4})-?(\d\d)-?(\d\d)[ T]?(\d\d):?(\d\d):?(\d\d)(?:\.\d+)?$/.exec(text)
   if (!parts) return undefined
   const [, year, month, day, hours, minutes, seconds] = parts
   const at = new Date(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}+03:00`)

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Order } from '../../src/dev/sandbox/book.ts'
 import { parseId } from '../../src/lib/ids.ts'
+import { createDeliveryWorker } from '../../src/modules/sending/workers.ts'
 import { holdAccount } from '../harness/account-hold.ts'
 import type { Json } from '../harness/client.ts'
 import { createMandate } from '../harness/mandates.ts'
-import { credit, newBeneficiary } from '../harness/money.ts'
+import { credit, newBeneficiary, unguarded } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
@@ -255,4 +256,25 @@ describe('a batch of results', () => {
     expect(await statuses(payments)).toEqual(['succeeded', 'succeeded'])
     for (const { of } of payments) expect(await balanceOf(of)).toEqual({ available: '990000', held: '0' })
   })
+})
+
+test('more reports of one account than are read at once do not keep those of others unread, while that account can take no more', async () => {
+  const [busy, other] = [await payer(), await payer()]
+  const [many, later] = await sent([busy, other])
+  if (!many || !later) throw new Error('nothing was sent')
+  const attempt = new URL(many.url).pathname.split('/')[2]
+  await service.deps.db.query(
+    `insert into callback_deliveries (id, attempt_id, account_id, received_at, kind, authentic)
+     select gen_random_uuid(), a.id, a.account_id, $2, 'result', true from rail_attempts a cross join generate_series(1, 300) where a.id = $1`,
+    [attempt, service.clock.now()],
+  )
+  service.clock.advance(1)
+  await report(later)
+  const full = [parseId('account', busy.accountId) ?? '']
+  const { tasks } = await createDeliveryWorker(service.deps).claim({ free: 10, ofTenant: () => 10, except: [], full })
+  expect(tasks.map(({ tenant }) => tenant)).toEqual([parseId('account', other.accountId)])
+  await unguarded(service, 'delete from callback_deliveries where attempt_id = $1', [attempt])
+  await report(many)
+  await service.settle()
+  expect(await statuses([many, later])).toEqual(['succeeded', 'succeeded'])
 })

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { inTx } from '../../src/db/client.ts'
 import { pauseRail, resumeRail } from '../../src/modules/exceptions/pauses-service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
+import { reconcileSweeps } from '../../src/modules/sending/reconcile.ts'
+import type { Evidence } from '../../src/rails/rail.ts'
 import { credit } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -93,4 +95,22 @@ test('how long they wait is a setting', async () => {
   expect([waitAlerts().length, await statusOf(waiting)]).toEqual([0, 'processing'])
   await minutes(100)
   expect([waitAlerts().length, await statusOf(waiting)]).toEqual([1, 'failed'])
+})
+
+test('a rail whose status queries are not answered delays no query of another rail', async () => {
+  for (const rail of ['MPESA_B2C', 'PESALINK'] as const)
+    service.sandbox.rules.add({ effect: 'lose_callback', rail, times: 1, delay_ms: 0 })
+  const [slow, other] = [await ask(), await pay(person, { payment_rail: 'PESALINK', destination: '0123456789', bank_code: '57' })]
+  await service.settle()
+  service.clock.advance(60)
+  const { MPESA_B2C } = service.deps.rails.payout
+  if (!MPESA_B2C) throw new Error('the rail is not configured')
+  const answer = Promise.withResolvers<Evidence>()
+  MPESA_B2C.query = () => answer.promise
+  const sweeps = new Map(reconcileSweeps(service.deps).map(({ name, run }) => [name, run]))
+  const waiting = sweeps.get('attempts.reconcile.MPESA_B2C')?.()
+  await sweeps.get('attempts.reconcile.PESALINK')?.()
+  expect([await statusOf(slow), await statusOf(other)]).toEqual(['processing', 'succeeded'])
+  answer.resolve({ kind: 'pending' })
+  await waiting
 })

@@ -311,7 +311,10 @@ test('a destination that cannot be decrypted is not sent, and the log has no sec
   for (const id of [cut, moved]) expect((await paymentOf(person, id)).status).toBe('processing')
   for (const wait of [5, 15, 45, 120, 300, 600]) await pass(service, wait)
   for (const id of [cut, moved])
-    expect(await paymentOf(person, id)).toMatchObject({ status: 'failed', failure_code: 'provider_unreachable' })
+    expect(await paymentOf(person, id)).toMatchObject({
+      status: 'failed',
+      failure_message: 'The destination could not be decrypted. Nothing was sent.',
+    })
   expect([...ordersTo(service, '254733009146'), ...ordersTo(service, '254733009147')]).toEqual([])
   for (const destination of ['722000048', '733009147', '733009146']) expect(service.log.join()).not.toContain(destination)
 })

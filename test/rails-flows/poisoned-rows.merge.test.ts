@@ -129,7 +129,7 @@ const cases: readonly Case[] = [
     after: 'expired',
   },
   {
-    sweep: 'attempts.reconcile',
+    sweep: 'attempts.reconcile.PESALINK',
     table: 'payments',
     kind: 'payment',
     make: async (of) => {
@@ -145,7 +145,7 @@ const cases: readonly Case[] = [
     after: 'succeeded',
   },
 ]
-const reconciled = cases.filter(({ sweep }) => sweep === 'attempts.reconcile')
+const reconciled = cases.filter(({ sweep }) => sweep === 'attempts.reconcile.PESALINK')
 /** The attempts of several payments are claimed together. */
 const swept = [...cases, ...reconciled.map((each): Case => ({ ...each, table: 'rail_attempts', key: 'subject_id' }))]
 

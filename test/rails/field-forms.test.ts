@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readPayoutDelivery } from '../../src/rails/daraja/payout.ts'
-import { providerInstant, readSignedShillings } from '../../src/rails/fields.ts'
+import { providerInstant, readSignedShillings, textField } from '../../src/rails/fields.ts'
 import { startRails, type TestRails } from './harness.ts'
 
 // Undocumented answers of providers, after public reports of other integrations.
@@ -115,7 +115,13 @@ describe('a list of what was paid in', () => {
 
 test('a time without a zone is Nairobi’s, and a day that does not exist is none', () => {
   expect(providerInstant('2026-03-04T14:00:00')?.toISOString()).toBe('2026-03-04T11:00:00.000Z')
-  expect(providerInstant('20260231140000')).toBeUndefined()
+  expect(providerInstant('2026-03-04 14:00:00.5')?.toISOString()).toBe('2026-03-04T11:00:00.000Z')
+  for (const unreadable of ['20260231140000', '2026-03-04 02:00:00 PM']) expect(providerInstant(unreadable)).toBeUndefined()
+})
+
+test('an id that JSON has rounded is none, because it would be the id of something else', () => {
+  const read = (text: string) => textField(JSON.parse(text), 'id')
+  expect([read('{"id":9007199254740991}'), read('{"id":12345678901234567890}')]).toEqual(['9007199254740991', undefined])
 })
 
 describe('the registration of our addresses', () => {

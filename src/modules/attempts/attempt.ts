@@ -41,7 +41,17 @@ export type Outgoing = {
   send: (sending: OrderToSend) => Promise<Submission>
 }
 
-export const notSent = (code: string): Submission => ({ kind: 'not_sent', code, message: 'Nothing was sent.' })
+const unsentReasons = {
+  destination_unreadable: 'The destination could not be decrypted.',
+  provider_not_configured: 'The rail is not configured.',
+  too_late: 'The time for sending was over.',
+} as const
+
+export const notSent = (code: keyof typeof unsentReasons): Submission => ({
+  kind: 'not_sent',
+  code,
+  message: unsentReasons[code],
+})
 
 /** Logs and returns undefined if a destination cannot be decrypted: nothing is sent, and the payment is tried again. */
 export const tryOpen = (

@@ -142,12 +142,7 @@ const publish = async (
 }
 
 /** Gives the workspace its own balance. The caller has locked the account that holds the shared balance. */
-const separate = async (
-  tx: Tx,
-  config: WithCurrency,
-  actor: Actor,
-  { separation, guards }: Omit<Published, 'workspace'>,
-): Promise<void> => {
+const separate = async (tx: Tx, config: WithCurrency, actor: Actor, { separation, guards }: Omit<Published, 'workspace'>) => {
   const { id, workspaceId, accountId: from, amountMinor } = separation
   const holder = openHolder(tx, config, workspaceId)
   recordLocked(tx, [holder])

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { effectivePermissions, type Permission, permissions, undelegable } from '../../auth/permissions.ts'
 import { type Principal, requireActiveAccount, requireFreshProof } from '../../auth/principal.ts'
+import { lockFurtherAccounts } from '../../db/account-lock.ts'
 import { statement, type Tx } from '../../db/client.ts'
 import { grantLife } from '../../db/credential-life.ts'
 import { insertRow, updateRow, updateRows } from '../../db/prepare-write.ts'
@@ -254,6 +255,7 @@ export const changeGrant = async (
     controls?.beneficiaryIds &&
       requireAllowable(tx, before.workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids'),
   ])
+  if (seeds) await lockFurtherAccounts(tx, found(await findWorkspace(tx, before.workspaceId)).balanceAccountId)
   updateRow(tx, grants, before, changes)
   if (seeds) tx.defer(tx.query(seedTotal, [grantId, before.workspaceId]))
   await appendEvents(tx, [{ type: 'grant.updated', accountId: after.accountId, workspaceId: null, data: view }])

@@ -40,12 +40,7 @@ const waitingPayments = prepare('restore.waiting_payments', { until: 'timestampt
     .limit(200),
 )
 
-const makeWaitingUnknown = async (
-  db: Database,
-  operator: Operator,
-  until: Date | null,
-  rails: readonly SendingRail[],
-): Promise<number> => {
+const makeWaitingUnknown = async (db: Database, operator: Operator, until: Date | null, rails: readonly SendingRail[]) => {
   let unknown = 0
   for (let more = true; more; ) {
     const waiting = await db.run(waitingPayments, { until, rails })

@@ -199,12 +199,7 @@ const lockSigner = async (tx: Tx, signer: string, terms: MandateTerms): Promise<
 }
 
 /** Locks the nonce's row, so that the second of two concurrent requests waits, and then finds the first one's mandate. */
-const createOrReplay = async (
-  tx: Tx,
-  origin: RequestOrigin,
-  input: CreateMandate,
-  proof: MandateProof,
-): Promise<{ mandate: MandateRecord; replayed: boolean }> => {
+const createOrReplay = async (tx: Tx, origin: RequestOrigin, input: CreateMandate, proof: MandateProof) => {
   const { address, terms, nonce, signature } = input
   const { digest, message, signer, recovered } = proof
   if (signer !== null) await lockSigner(tx, signer, terms)

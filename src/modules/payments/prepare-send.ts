@@ -13,6 +13,7 @@ import {
   earlierSendsSql,
   longestChainWaitSeconds,
   notSent,
+  type OrderToSend,
   type Outgoing,
   secondsToNextChainQuery,
   tryOpen,
@@ -73,13 +74,10 @@ type DuePayment = Omit<RowOf<typeof lockDue>, 'payment'> & { payment: PaymentRec
 
 type SendParts = Pick<Parts, 'logger' | 'rails' | 'vault'>
 
-const sendOf = (
-  deps: SendParts,
-  { payment, beneficiary, payer }: Pick<DuePayment, 'payment' | 'beneficiary' | 'payer'>,
-): Outgoing['send'] => {
+const sendOf = (deps: SendParts, { payment, beneficiary, payer }: Pick<DuePayment, 'payment' | 'beneficiary' | 'payer'>) => {
   const { amountMinor, currency, accountReference, narrative, rail: name } = payment
   const { bankCode, legalName, displayName, destinationCiphertext, destinationKeyId } = beneficiary
-  return async (sending) => {
+  return async (sending: OrderToSend) => {
     const rail = deps.rails.payout[name]
     if (!rail) return notSent('provider_not_configured')
     const sealed = { ciphertext: destinationCiphertext, keyId: destinationKeyId }

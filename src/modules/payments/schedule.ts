@@ -114,12 +114,7 @@ const decideDuePayment = (
 
 const timer = { accountId: null, origin: null, way: 'timer' } as const
 
-const startOrRequestApproval = async (
-  tx: Tx,
-  deps: DecisionParts,
-  decisions: readonly DueDecision[],
-  state: SpendingState,
-): Promise<void> => {
+const startOrRequestApproval = async (tx: Tx, deps: DecisionParts, decisions: readonly DueDecision[], state: SpendingState) => {
   const proceeding = decisions.flatMap((each) => (each.kind === 'fail' ? [] : [each]))
   if (proceeding.length === 0) return
   const held = proceeding.map(({ accepted }) => accepted)
@@ -145,12 +140,7 @@ const startOrRequestApproval = async (
  * Decides and starts payments that are due together: one payment, or all items of a batch. Each is decided as if requested now,
  * with the limits that earlier ones leave. The time is read after the locks, so a clock that was set back sends nothing early.
  */
-const executeDue = async (
-  tx: Tx,
-  deps: DecisionParts,
-  ids: readonly Uuid[],
-  mandateSignature: MandateSignatureStatus,
-): Promise<void> => {
+const executeDue = async (tx: Tx, deps: DecisionParts, ids: readonly Uuid[], mandateSignature: MandateSignatureStatus) => {
   const payments = (await lockPaymentsWithAccounts(tx, ids))
     .filter(({ status, executeAt }) => status === 'scheduled' && executeAt !== null && executeAt <= tx.at)
     .sort((one, other) => (one.batchIndex ?? 0) - (other.batchIndex ?? 0))

@@ -61,13 +61,7 @@ const readEligibility = statement('policies.change_standing')`
    where p.id = $1`
 type ChangeEligibility = { isGuarded: boolean; mayManage: boolean; counted: Uuid[] }
 
-const eligibilityOf = async (
-  db: Db,
-  at: Date,
-  policy: PolicyRecord,
-  requester: Uuid,
-  confirmer: Uuid | null,
-): Promise<ChangeEligibility> => {
+const eligibilityOf = async (db: Db, at: Date, policy: PolicyRecord, requester: Uuid, confirmer: Uuid | null) => {
   const values = [policy.id, requester, formatId('account', requester), at, confirmer]
   const [eligibility] = await db.query<ChangeEligibility>(readEligibility, values)
   return assertPresent(eligibility, 'a policy that was read is missing')
@@ -223,11 +217,7 @@ export const withdrawChange = async (tx: Tx, principal: Principal, id: Uuid): Pr
 type DuePending = { id: Uuid; workspaceId: Uuid; balanceAccountId: Uuid; requester: Uuid }
 
 /** Withdraws the change if its requester may no longer make it, applies it if due, or bases it on the current version. */
-const processPending = async (
-  tx: Tx,
-  currency: string,
-  { id, workspaceId, balanceAccountId, requester }: DuePending,
-): Promise<void> => {
+const processPending = async (tx: Tx, currency: string, { id, workspaceId, balanceAccountId, requester }: DuePending) => {
   // Locks the requester too: a transaction that removes a role or a grant locks the account that has it.
   await lockAccounts(tx, { exclusive: [balanceAccountId], shared: [requester] })
   const [before, workspace] = await Promise.all([lockPolicy(tx, { workspaceId, id }), findWorkspace(tx, workspaceId)])

@@ -179,7 +179,7 @@ const alertLaterReport = async (
   tx: Tx,
   { locked: { attempt, subject }, evidence }: AttemptEvidence,
   verdict: EvidenceVerdict,
-): Promise<void> => {
+) => {
   if (evidence.kind === 'pending') return
   if (evidence.kind === 'succeeded') {
     const { rail, subjectId: id, amountMinor } = attempt

@@ -26,7 +26,7 @@ import { applyEvidence, disputedOf, type LockedAttempt, lockAttempts } from './e
 
 export const openDeliveries = prepare(
   'deliveries.open',
-  { taken: 'uuid[]', own: 'uuid[]?', others: 'timestamptz', take: 'rows' },
+  { taken: 'uuid[]', full: 'uuid[]', own: 'uuid[]?', others: 'timestamptz', take: 'rows' },
   'pool',
   (orm, param) =>
     orm
@@ -47,6 +47,7 @@ export const openDeliveries = prepare(
         and(
           isNull(callbackDeliveries.processedAt),
           sql`${callbackDeliveries.id} <> all(${param.taken})`,
+          sql`coalesce(${payments.accountId}, ${topups.accountId}) <> all(${param.full})`,
           param.own && or(lte(callbackDeliveries.receivedAt, param.others), sql`${callbackDeliveries.id} = any(${param.own})`),
         ),
       )
@@ -180,11 +181,7 @@ const lockBodies = prepare('deliveries.lock', { ids: 'uuid[]' }, 'pool', (orm, p
     .for('update', { of: callbackDeliveries }),
 )
 
-const readReport = (
-  deps: Parts,
-  { attempt }: LockedAttempt,
-  { id, kind, ciphertext, keyId }: RowOf<typeof lockBodies>,
-): Delivery => {
+const readReport = (deps: Parts, { attempt }: LockedAttempt, { id, kind, ciphertext, keyId }: RowOf<typeof lockBodies>) => {
   const rail = adapterOf(deps.rails, attempt.rail)
   if (!rail) throw new Error('the rail of a delivery is no longer configured')
   const body = parseJson(unpack(deps.vault.openBytes({ ciphertext, keyId }, deliveryContext(id))))

@@ -1,4 +1,4 @@
-import { getTableColumns, sql } from 'drizzle-orm'
+import { eq, getTableColumns, sql } from 'drizzle-orm'
 import { mayStillBeSent } from '../../auth/authority-sql.ts'
 import { type Database, inTx, statement } from '../../db/client.ts'
 import { coalesce } from '../../db/coalesce.ts'
@@ -6,10 +6,11 @@ import { serverSql } from '../../db/loss-detection.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { payments, railAttempts } from '../../db/tables/payments.ts'
 import { writeIsolated } from '../../jobs/claiming.ts'
+import type { Sweep } from '../../jobs/jobs.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { fieldsOf } from '../../lib/lists.ts'
-import { collectionRail } from '../../lib/rail-names.ts'
+import { collectionRail, type SendingRail, sendingRails } from '../../lib/rail-names.ts'
 import type { Evidence, Repeats, SendPermission, Submission } from '../../rails/rail.ts'
 import {
   type AttemptRecord,
@@ -156,17 +157,22 @@ const queryRail = async (deps: Reconciling, dueAttempt: AttemptRecord): Promise<
   await repeatLost(deps, dueAttempt)
 }
 
-const sweepDue = sweepOf(
-  'attempts.reconcile',
-  {
-    id: railAttempts.id,
-    due: railAttempts.nextCheckAt,
-    where: [sql`${railAttempts.state} not in ('resolved', 'not_sent')`],
-    fields: getTableColumns(railAttempts),
-    batch: maxAtOnce,
-    atOnce: maxAtOnce,
-  },
-  queryRail,
-)
+const sweepOfRail = (rail: SendingRail) =>
+  sweepOf(
+    `attempts.reconcile.${rail}`,
+    {
+      id: railAttempts.id,
+      due: railAttempts.nextCheckAt,
+      where: [sql`${railAttempts.state} not in ('resolved', 'not_sent')`, eq(railAttempts.rail, rail)],
+      fields: getTableColumns(railAttempts),
+      batch: maxAtOnce,
+      atOnce: maxAtOnce,
+    },
+    queryRail,
+  )
 
-export const reconcile = (deps: Parts): Promise<number> => sweepDue({ ...deps, claim: createQueryClaimer(deps) })
+/** A sweep for each rail, so that one whose queries are not answered delays no attempt of another. */
+const sweeps = sendingRails.map((rail) => ({ name: `attempts.reconcile.${rail}`, sweep: sweepOfRail(rail) }))
+
+export const reconcileSweeps = (deps: Parts): Sweep[] =>
+  sweeps.map(({ name, sweep }) => ({ name, everySeconds: 5, run: () => sweep({ ...deps, claim: createQueryClaimer(deps) }) }))

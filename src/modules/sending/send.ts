@@ -100,8 +100,6 @@ const createPermissions = (deps: Parts) => {
 const sendAgainAt = (tx: Tx, { subject }: LockedAttempt, due: Date): void =>
   subject.kind === 'payment' ? sendPaymentAt(tx, subject.record, due) : sendTopupAt(tx, subject.record, due)
 
-const neverSent: Evidence = { kind: 'failed', ...failure('provider_unreachable') }
-
 const answerLost: Evidence = {
   kind: 'unknown',
   code: 'answer_lost',
@@ -113,7 +111,7 @@ const mayHaveBeenRepeated = ({ rails }: Parts, { rail, state, checks }: AttemptR
   state === 'submitted' || (rail !== collectionRail && checks > 1 && Boolean(rails.payout[rail]?.repeats))
 
 /** Runs again if its COMMIT was not answered, so an attempt that is `not_sent` or has a successor stays unchanged. */
-const recordNotSent = async (tx: Tx, deps: Parts, locked: LockedAttempt, isRailDown: boolean): Promise<void> => {
+const recordNotSent = async (tx: Tx, deps: Parts, locked: LockedAttempt, reason: string, isRailDown: boolean): Promise<void> => {
   const { attempt, superseded, tries } = locked
   if (superseded || attempt.state === 'not_sent') return
   const waitSeconds = secondsToNextTry(tries, isRailDown)
@@ -128,7 +126,8 @@ const recordNotSent = async (tx: Tx, deps: Parts, locked: LockedAttempt, isRailD
   }
   // This process sent nothing, but the same order may be on its way from another one.
   if (!isOpen && mayHaveBeenRepeated(deps, attempt)) return
-  await applyEvidence(tx, [{ locked, evidence: neverSent, source: { kind: 'submission' } }])
+  const evidence = { kind: 'failed', ...failure('provider_unreachable', null, `${reason} Nothing was sent.`) } as const
+  await applyEvidence(tx, [{ locked, evidence, source: { kind: 'submission' } }])
 }
 
 const accept = statement('attempts.accept')`
@@ -148,13 +147,7 @@ export const recordAccepted = async (db: Db, at: Date, accepted: readonly Accept
 }
 
 /** Records the rail's answer to a send. A delivery that came earlier takes precedence. */
-const recordSubmission = async (
-  tx: Tx,
-  deps: Parts,
-  sent: AttemptName,
-  submission: Submission,
-  isRailDown: boolean,
-): Promise<void> => {
+const recordSubmission = async (tx: Tx, deps: Parts, sent: AttemptName, submission: Submission, isRailDown: boolean) => {
   const locked = await lockAttempt(tx, sent)
   const settle = (evidence: Evidence) => applyEvidence(tx, [{ locked, evidence, source: { kind: 'submission' } }])
   switch (submission.kind) {
@@ -174,7 +167,7 @@ const recordSubmission = async (
       await settle(answerLost)
       return
     case 'not_sent':
-      return recordNotSent(tx, deps, locked, isRailDown)
+      return recordNotSent(tx, deps, locked, submission.message, isRailDown)
   }
 }
 

@@ -7,7 +7,7 @@ import { type Capacity, othersAfterSeconds, type Task, type Worker } from '../..
 import { secondsAfter } from '../../lib/clock.ts'
 import { firstId, type Uuid } from '../../lib/ids.ts'
 import { collectionRail, railNames } from '../../lib/rail-names.ts'
-import { contended, createAccountQueue, maxInGroup, type Outcome } from '../../queue/account-queue.ts'
+import { contended, createAccountQueue, maxInGroup } from '../../queue/account-queue.ts'
 import { adapterOf, claimWithinSeconds, insertAttempts, type Outgoing, orderForRail } from '../attempts/attempt.ts'
 import type { Parts } from '../parts.ts'
 import { askChains, type ChainAnswers } from '../payments/evaluation/authority.ts'
@@ -54,12 +54,7 @@ const recordAttempts = async (tx: Tx, deps: Parts, source: SendSource, outgoing:
 type Due = { id: Uuid; tenant: Uuid; answers: ChainAnswers }
 
 /** Null if there is nothing to send now. A task that occurs twice is sent once. */
-const claimDue = async (
-  deps: Parts,
-  source: SendSource,
-  due: readonly Due[],
-  wait: boolean,
-): Promise<Outcome<Recorded | null>[]> => {
+const claimDue = async (deps: Parts, source: SendSource, due: readonly Due[], wait: boolean) => {
   const { recorded, busy } = await inTx(deps.db, async (tx) => {
     const busy = await lockGroup(tx, { exclusive: due.map(({ tenant }) => tenant) }, wait)
     const free = due.filter(({ tenant }) => !busy.has(tenant))
@@ -196,14 +191,12 @@ export const createDeliveryWorker = (deps: Parts): Worker => {
     claim: async (capacity) => {
       await queue.ready()
       const others = secondsAfter(deps.clock.now(), -othersAfterSeconds)
-      const open = await deps.db.run(openDeliveries, {
-        taken: capacity.except,
-        own: capacity.dueHere,
-        others,
-        take: maxUnprocessed,
-      })
+      // Leaves out accounts that can take no more now, because their deliveries could fill the list.
+      const full = [...capacity.full, ...queue.contended()]
+      const taken = capacity.except
+      const open = await deps.db.run(openDeliveries, { taken, full, own: capacity.dueHere, others, take: maxUnprocessed })
       const { picked } = pickFairly(open, { ...capacity, free: Math.min(capacity.free, maxInGroup) })
-      return { tasks: picked.map(taskOf), more: open.length > 0 }
+      return { tasks: picked.map(taskOf), more: open.length > 0 || full.length > 0 }
     },
   }
 }

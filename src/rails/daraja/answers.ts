@@ -1,5 +1,5 @@
 import { type Failure, type FailureCode, failure } from '../../errors/failures.ts'
-import { refusedByProvider } from '../evidence.ts'
+import { refused } from '../evidence.ts'
 import type { Exchange } from '../exchange.ts'
 import { asText, field, textField } from '../fields.ts'
 import { throttled } from '../gateway.ts'
@@ -36,7 +36,7 @@ export const readSubmission = (
   const message = textField(answer.body, 'errorMessage')
   if (errorCode !== undefined && gatewayRejections.has(errorCode)) return throttled
   if (errorCode?.startsWith('4') && answer.status >= 400 && answer.status < 500) {
-    return refusedByProvider(safeCode(errorCode), safeMessage(message, 'The provider rejected the request.'))
+    return refused('provider_refused', safeMessage(message, 'The provider rejected the request.'), safeCode(errorCode))
   }
   const accepted = answer.status >= 200 && answer.status < 300 && textField(answer.body, 'ResponseCode') === '0'
   const provider = accepted ? referenceOf(answer.body) : undefined

@@ -1,5 +1,5 @@
 import { failure } from '../../errors/failures.ts'
-import { type Refused, readNameAnswer, refused, refusedByProvider, returned, succeeded, unknown } from '../evidence.ts'
+import { type Refused, readNameAnswer, refused, returned, succeeded, unknown } from '../evidence.ts'
 import type { Exchange } from '../exchange.ts'
 import { decimalShillings, field, mobileForm, nairobiDate, readReturned, readShillings, textField } from '../fields.ts'
 import { permissionFor, type Send } from '../gateway.ts'
@@ -136,7 +136,11 @@ const readSubmission = (answer: Exchange, reference: string, failureCodes: reado
     return { kind: 'lost', message: 'The bank has this order already.', duplicate: true }
   const isRejection = answer.status >= 400 && answer.status < 500 && status === false
   if (isRejection && (gatewayRejections.has(code) || failureCodes.includes(code)))
-    return refusedByProvider(safeCode(code), safeMessage(textField(answer.body, 'message'), 'The bank refused the transfer.'))
+    return refused(
+      'provider_refused',
+      safeMessage(textField(answer.body, 'message'), 'The bank refused the transfer.'),
+      safeCode(code),
+    )
   const data = field(answer.body, 'data')
   if (answer.status < 200 || answer.status >= 300 || status !== true || data === undefined)
     return {

@@ -62,11 +62,7 @@ const lastDecision = (record: LockedApproval): ErrorDetails => {
 }
 
 /** The record if the same decision stands, undefined if it can be made, reversed or repeated with proof. Throws if it is too late. */
-const repeatedDecision = (
-  record: LockedApproval,
-  choice: DecideInput['decision'],
-  { accountId, proof }: Decider,
-): LockedApproval | undefined => {
+const repeatedDecision = (record: LockedApproval, choice: DecideInput['decision'], { accountId, proof }: Decider) => {
   const { approval } = record
   const isPending = approval.status === 'pending'
   const own = currentDecisions(record).find((earlier) => earlier.accountId === accountId)
@@ -93,12 +89,7 @@ const refuseProof = async (tx: Tx, { approval, payment }: LockedApproval, actor:
 }
 
 /** Ends the approval, and confirms its unconfirmed beneficiaries. */
-const approve = async (
-  tx: Tx,
-  actor: Actor,
-  record: LockedApproval,
-  unconfirmed: readonly { id: Uuid }[],
-): Promise<ApprovalRecord> => {
+const approve = async (tx: Tx, actor: Actor, record: LockedApproval, unconfirmed: readonly { id: Uuid }[]) => {
   const approved = await endApproval(tx, actor, record, 'approved')
   const { workspaceId, createdAt: requestedAt } = record.approval
   for (const { id } of unconfirmed) await confirmByApproval(tx, actor, { workspaceId, id, requestedAt })
