@@ -151,7 +151,7 @@ const typesOf = ({ paths, components }: Document): string => {
   ].join('\n')
 }
 
-export const apiTypesFile = fileURLToPath(new URL('../client/src/api.ts', import.meta.url))
+export const apiTypesFile = fileURLToPath(new URL('../client/src/api-types.generated.ts', import.meta.url))
 
 export const apiTypes = async (): Promise<string> => typesOf((await describeService()).document as Document)
 

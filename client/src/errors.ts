@@ -1,4 +1,4 @@
-import type { components } from './api.ts'
+import type { components } from './api-types.generated.ts'
 
 type Schemas = components['schemas']
 /** Error codes for programs. A code that the service adds later arrives as a plain `PaymentsError`. */

@@ -1,4 +1,4 @@
-import type { components, paths } from './api.ts'
+import type { components, paths } from './api-types.generated.ts'
 
 export type Schemas = components['schemas']
 export type Path = keyof paths
