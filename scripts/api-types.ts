@@ -35,19 +35,24 @@ const quoted = (text: string): string => JSON.stringify(text)
 const union = (types: string[]): string => [...new Set(types)].join(' | ') || 'never'
 const nested = (type: string): string => (/[|&]/.test(type) ? `(${type})` : type)
 
-/** A field's description, as a comment for editors. One line, like each operation. */
+/** One entry on each line, so that a difference shows one field. */
+const block = (entries: readonly string[]): string => `{\n${entries.join('\n').replace(/^/gm, '  ')}\n}`
+
+const key = (name: string): string => (/^[a-z_]\w*$/i.test(name) ? name : quoted(name))
+
+/** A field's description, as a comment for editors. */
 const comment = ({ description }: Schema): string =>
-  description === undefined ? '' : `/** ${description.replace(/\s+/g, ' ').replaceAll('*/', '* /')} */ `
+  description === undefined ? '' : `/** ${description.replace(/\s+/g, ' ').replaceAll('*/', '* /')} */\n`
 
 const fields = (schema: Schema): string[] =>
   Object.entries(schema.properties ?? {}).map(
-    ([name, value]) => `${comment(value)}${quoted(name)}${schema.required?.includes(name) ? '' : '?'}: ${typeOf(value)}`,
+    ([name, value]) => `${comment(value)}${key(name)}${schema.required?.includes(name) ? '' : '?'}: ${typeOf(value)}`,
   )
 
 const objectType = (schema: Schema): string => {
   const known = fields(schema)
   const { additionalProperties: rest } = schema
-  if (known.length > 0) return `{ ${known.join('; ')} }`
+  if (known.length > 0) return block(known)
   if (rest === false) return 'Record<string, never>'
   return `Record<string, ${typeof rest === 'object' ? typeOf(rest) : 'unknown'}>`
 }
@@ -85,68 +90,47 @@ const preferredContent = (content: Content | undefined) => {
   return json.length > 0 ? json : entries
 }
 
-const contentType = (content: Content | undefined): string => {
-  const entries = preferredContent(content)
-  if (entries.length === 0) return 'content?: never'
-  return `content: { ${entries.map(([media, { schema }]) => `${quoted(media)}: ${schema ? typeOf(schema) : 'unknown'}`).join('; ')} }`
-}
+const contentType = (content: Content): string =>
+  `content: ${block(preferredContent(content).map(([media, { schema }]) => `${quoted(media)}: ${schema ? typeOf(schema) : 'unknown'}`))}`
 
-const parametersType = (operation: Operation): string => {
-  const places = ['query', 'header', 'path', 'cookie'].map((place) => {
-    const here = (operation.parameters ?? []).filter((parameter) => parameter.in === place)
-    if (here.length === 0) return `${place}?: never`
-    const list = here.map(
-      ({ name, required, schema }) => `${quoted(name)}${required ? '' : '?'}: ${schema ? typeOf(schema) : 'unknown'}`,
-    )
-    return `${place}${here.some(({ required }) => required) ? '' : '?'}: { ${list.join('; ')} }`
-  })
-  return `{ ${places.join('; ')} }`
+const queryType = ({ parameters = [] }: Operation): string[] => {
+  const here = parameters.filter((parameter) => parameter.in === 'query')
+  if (here.length === 0) return []
+  const list = here.map(
+    ({ name, required, schema }) => `${key(name)}${required ? '' : '?'}: ${schema ? typeOf(schema) : 'unknown'}`,
+  )
+  return [`query${here.some(({ required }) => required) ? '' : '?'}: ${block(list)}`]
 }
 
 const named = (kind: string, ref: string): string => `components[${quoted(kind)}][${quoted(ref.split('/').at(-1) ?? '')}]`
 
-const responseType = ({ $ref, content }: Response): string =>
-  $ref ? named('responses', $ref) : `{ headers: Record<string, string>; ${contentType(content)} }`
+const responseType = ({ content }: Response): string => (content ? block([contentType(content)]) : 'unknown')
 
+/** What `route-types.ts` reads: the query, the body and the successful responses. Errors are classes of their own (`errors.ts`). */
 const operationType = (operation: Operation): string => {
   const { requestBody, responses } = operation
-  const body = requestBody
-    ? `requestBody${requestBody.required ? '' : '?'}: { ${contentType(requestBody.content)} }`
-    : 'requestBody?: never'
-  const answers = Object.entries(responses).map(([status, response]) => `${status}: ${responseType(response)}`)
-  return `{ parameters: ${parametersType(operation)}; ${body}; responses: { ${answers.join('; ')} } }`
+  const answers = Object.entries(responses).filter(([status]) => status.startsWith('2'))
+  return block([
+    ...queryType(operation),
+    ...(requestBody ? [`requestBody${requestBody.required ? '' : '?'}: ${block([contentType(requestBody.content)])}`] : []),
+    `responses: ${block(answers.map(([status, response]) => `${status}: ${responseType(response)}`))}`,
+  ])
 }
 
-const methods = ['get', 'put', 'post', 'delete', 'patch']
+const pathType = (operations: Record<string, Operation>): string =>
+  block(Object.entries(operations).map(([method, operation]) => `${method}: ${operationType(operation)}`))
 
-const pathType = (path: string, operations: Record<string, Operation>): string => {
-  const lines = methods.map((method) => {
-    const operation = operations[method]
-    return operation ? `    ${method}: ${operationType(operation)}` : `    ${method}?: never`
-  })
-  return `  ${quoted(path)}: {\n    parameters: { query?: never; header?: never; path?: never; cookie?: never }\n${lines.join('\n')}\n  }`
-}
-
-/** `paths` and `components` in the form that openapi-fetch expects. */
 const typesOf = ({ paths, components }: Document): string => {
   // Operations may reference parameters instead of listing them.
   for (const operation of Object.values(paths).flatMap((item) => Object.values(item)))
     operation.parameters =
       operation.parameters?.map((one) => components.parameters[one.$ref?.split('/').at(-1) ?? ''] ?? one) ?? []
-  const schemas = Object.entries(components.schemas).map(([name, schema]) => `    ${quoted(name)}: ${typeOf(schema)}`)
+  const operations = Object.entries(paths).map(([path, item]) => `${quoted(path)}: ${pathType(item)}`)
+  const schemas = Object.entries(components.schemas).map(([name, schema]) => `${key(name)}: ${typeOf(schema)}`)
   return [
     '/** Written by scripts/api-types.ts from the OpenAPI document. Do not edit. */',
-    'export interface paths {',
-    ...Object.entries(paths).map(([path, operations]) => pathType(path, operations)),
-    '}',
-    'export interface components {',
-    '  schemas: {',
-    ...schemas,
-    '  }',
-    '  responses: {',
-    ...Object.entries(components.responses).map(([name, one]) => `    ${quoted(name)}: ${responseType(one)}`),
-    '  }',
-    '}',
+    `export interface paths ${block(operations)}`,
+    `export interface components ${block([`schemas: ${block(schemas)}`])}`,
     '',
   ].join('\n')
 }

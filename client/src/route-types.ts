@@ -4,7 +4,7 @@ export type Schemas = components['schemas']
 export type Path = keyof paths
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 /** Methods of a path. */
-export type MethodOf<P extends Path> = { [M in Method]: paths[P][M] extends { responses: unknown } ? M : never }[Method]
+export type MethodOf<P extends Path> = keyof paths[P] & Method
 
 type Media = 'application/json'
 type JsonOf<Response> = Response extends { content: { [_ in Media]: infer Body } } ? Body : undefined
@@ -15,16 +15,14 @@ export type Answer<P extends Path, M extends MethodOf<P>> = JsonOf<
   ResponsesOf<paths[P][M]>[keyof ResponsesOf<paths[P][M]> & (200 | 201 | 202 | 204)]
 >
 
-/** Request body of a route. */
-export type Body<P extends Path, M extends MethodOf<P>> = paths[P][M] extends {
-  requestBody?: { content: { [_ in Media]: infer Input } }
-}
-  ? NonNullable<Input>
-  : undefined
+/** An entry of an operation. Never if it has none, so that a call cannot pass one. */
+type EntryOf<Operation, Name extends string> = Name extends keyof Operation ? NonNullable<Operation[Name]> : never
+type BodyIn<Entry> = Entry extends { content: { [_ in Media]: infer Input } } ? Input : never
 
-export type Query<P extends Path, M extends MethodOf<P>> = paths[P][M] extends { parameters: { query?: infer Q } }
-  ? NonNullable<Q>
-  : never
+/** Request body of a route. */
+export type Body<P extends Path, M extends MethodOf<P>> = BodyIn<EntryOf<paths[P][M], 'requestBody'>>
+
+export type Query<P extends Path, M extends MethodOf<P>> = EntryOf<paths[P][M], 'query'>
 
 /** Items of a list. */
 export type Item<P extends Path> =
