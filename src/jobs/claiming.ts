@@ -1,8 +1,6 @@
-import type { Database } from '../db/client.ts'
 import { isUnavailable } from '../db/errors.ts'
-import type { Statement } from '../db/statement.ts'
 import type { Uuid } from '../lib/ids.ts'
-import type { Capacity, Claimed, Task } from './worker.ts'
+import type { Capacity } from './worker.ts'
 
 /** Picks rows from the tenants in turn while there is capacity. */
 export const pickFairly = <Row extends { tenant: Uuid }>(
@@ -42,26 +40,4 @@ export const writeIsolated = async <Row, Done>(
     onFailure(row, error)
     return []
   }
-}
-
-export type ClaimLimits = { now: Date } & Pick<Capacity, 'except' | 'free'>
-
-/**
- * `due` reads the wanted rows. `lease` takes the rows in $2 that are still due at $1 and postpones each, so that it is due again
- * if this process crashes. Rows that another transaction is changing are skipped until the next round.
- */
-export const claimLeased = async <Row extends { id: Uuid; tenant: Uuid }>(
-  db: Database,
-  { due, lease }: { due: (wanted: ClaimLimits) => Promise<readonly Row[]>; lease: Statement },
-  { now, except, free }: ClaimLimits,
-  work: (row: Row) => Promise<void>,
-): Promise<Claimed> => {
-  const rows = await due({ now, except, free })
-  const failed = new Map<string, unknown>()
-  const take = (part: readonly Row[]) => db.query<{ id: Uuid }>(lease, [now, part.map(({ id }) => id)])
-  const leased = new Set((await writeIsolated(rows, take, ({ id }, error) => failed.set(id, error))).map(({ id }) => id))
-  const tasks = rows
-    .filter(({ id }) => leased.has(id))
-    .map((row): Task => ({ key: row.id, tenant: row.tenant, run: () => work(row) }))
-  return { tasks, more: rows.length === free, failed }
 }

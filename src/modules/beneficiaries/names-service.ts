@@ -7,9 +7,8 @@ import { beneficiaries, beneficiaryVerifications } from '../../db/tables/benefic
 import { paidPaymentsSql } from '../../db/transitions.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
-import { claimLeased } from '../../jobs/claiming.ts'
 import { wakeAfterCommit } from '../../jobs/jobs.ts'
-import { createTurns, type DueRow, dueInTurn } from '../../jobs/turns.ts'
+import { createTurns, type DueRow, queueInTurn } from '../../jobs/turns.ts'
 import type { Worker } from '../../jobs/worker.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
@@ -32,16 +31,12 @@ import { nextCheckAt, type Verification, verificationAfter } from './verificatio
 
 type NameCheckDeps = Pick<Parts, 'clock' | 'db' | 'rails' | 'vault'> & { onNameChanged: OnNameChanged }
 
-/** Lease of a check. If the process dies, another process takes the check over after this time. */
-const leaseSeconds = 300
-const dueChecks = dueInTurn('beneficiaries.due_name_checks', {
+const queue = queueInTurn('name_checks', {
   table: 'beneficiaries',
   tenant: 'workspace_id',
   due: 'name_check_due_at',
+  leaseSeconds: 300,
 })
-const lease = statement('beneficiaries.claim_name_checks')`
-  update beneficiaries set name_check_due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
-       select id from beneficiaries where id = any($2::uuid[]) and name_check_due_at <= $1 for update skip locked) returning id`
 
 type ReportedName = { id: Uuid; answer: NameAnswer; source: NameSource }
 
@@ -142,15 +137,12 @@ const runCheck = async (deps: NameCheckDeps, { id, tenant: workspaceId }: DueRow
 const maxConcurrent = 4
 
 export const createNameCheckWorker = (deps: NameCheckDeps): Worker => {
-  const due = createTurns(deps.db, dueChecks)
+  const claim = createTurns(deps, queue, (row) => runCheck(deps, row))
   return {
     name: 'names',
     limit: maxConcurrent,
-    claim: async ({ free, except }) => {
-      // Waits for several free slots, because searching for one due check costs as much as searching for several.
-      if (free < maxConcurrent / 2) return { tasks: [], more: true }
-      return claimLeased(deps.db, { due, lease }, { now: deps.clock.now(), free, except }, (row) => runCheck(deps, row))
-    },
+    // Waits for several free slots, because searching for one due check costs as much as searching for several.
+    claim: async (capacity) => (capacity.free < maxConcurrent / 2 ? { tasks: [], more: true } : claim(capacity)),
   }
 }
 

@@ -8,8 +8,7 @@ import { selectRow } from '../../db/select-rows.ts'
 import { identities } from '../../db/tables/accounts.ts'
 import { emailKeyOf, namesSql } from '../../db/tables/columns.ts'
 import { mails, mailTenantSql, type notificationSettings } from '../../db/tables/mail.ts'
-import { claimLeased } from '../../jobs/claiming.ts'
-import { createTurns, dueInTurn } from '../../jobs/turns.ts'
+import { createTurns, queueInTurn } from '../../jobs/turns.ts'
 import type { Worker } from '../../jobs/worker.ts'
 import { daysAfter, isoTime, secondsAfter } from '../../lib/clock.ts'
 import { emailKey, emailKeySql } from '../../lib/email-key.ts'
@@ -25,15 +24,11 @@ import { createTransport, type Outcome, type Transport } from './transport.ts'
 // A row is its own queue entry (`due_at`). A row without an address becomes one row per address; a row with an address is sent.
 // Its id is the Message-ID: if a process dies before it records the server's answer, readers see the repeated mail only once.
 
-/** Lease of a mail, longer than a mail server may take. */
-const leaseSeconds = 120
 /** Pauses between tries, an hour in total. */
 const pausesSeconds = [60, 120, 240, 480, 900, 1800]
 
-const dueMails = dueInTurn('mails.due', { table: 'mails', tenant: mailTenantSql, due: 'due_at' })
-const lease = statement('mails.claim')`
-  update mails set due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
-       select id from mails where id = any($2::uuid[]) and due_at <= $1 for update skip locked) returning id`
+/** The lease is longer than a mail server may take. */
+const queue = queueInTurn('mails', { table: 'mails', tenant: mailTenantSql, due: 'due_at', leaseSeconds: 120 })
 const findMail = selectRow('mails.by_id', mails, ['id'], { connection: 'pool' })
 
 type Recipient = { accountId: Uuid; email: string } & Pick<typeof notificationSettings.$inferSelect, 'language'> & {
@@ -193,13 +188,7 @@ const transportOf = (config: SendDeps['config']): Transport | null => {
 
 export const createMailWorker = (deps: SendDeps): Worker => {
   const transport = transportOf(deps.config)
-  const due = createTurns(deps.db, dueMails)
-  return {
-    name: 'mails',
-    limit: 4,
-    claim: (capacity) =>
-      claimLeased(deps.db, { due, lease }, { ...capacity, now: deps.clock.now() }, ({ id }) => processMail(deps, transport, id)),
-  }
+  return { name: 'mails', limit: 4, claim: createTurns(deps, queue, ({ id }) => processMail(deps, transport, id)) }
 }
 
 /** The newest mails, for the sandbox's page. */

@@ -3,8 +3,7 @@ import { inTx, statement } from '../../../db/client.ts'
 import { insertOnce, prepareWrite } from '../../../db/prepare-write.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import { pushNotifications } from '../../../db/tables/push.ts'
-import { claimLeased } from '../../../jobs/claiming.ts'
-import { createTurns, dueInTurn } from '../../../jobs/turns.ts'
+import { createTurns, queueInTurn } from '../../../jobs/turns.ts'
 import type { Worker } from '../../../jobs/worker.ts'
 import { type Fact, factSentences, groupDigits, isHeadline } from '../../../lib/approval-facts.ts'
 import { isoTime } from '../../../lib/clock.ts'
@@ -26,12 +25,7 @@ import { readRequestedBy } from './request.ts'
 // A requested or ended approval is its own queue entry (`notice_due_at`). Each browser is notified at most once, because the row
 // of a notification is written before the notification is sent.
 
-/** Lease time: if the process dies, the approval is due again afterwards. */
-const leaseSeconds = 60
-const dueNotifications = dueInTurn('approvals.due_notices', { table: 'approvals', tenant: 'account_id', due: 'notice_due_at' })
-const lease = statement('approvals.claim_notices')`
-  update approvals set notice_due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
-       select id from approvals where id = any($2::uuid[]) and notice_due_at <= $1 for update skip locked) returning id`
+const queue = queueInTurn('notices', { table: 'approvals', tenant: 'account_id', due: 'notice_due_at', leaseSeconds: 60 })
 /** Changes nothing if the approval has ended meanwhile, so that it stays due. */
 const writeDone = prepareWrite('approvals.notices_sent', { id: 'uuid', status: 'text', next: 'timestamptz|null' }, (orm, param) =>
   orm
@@ -169,11 +163,8 @@ const notify = async (deps: NotifyDeps, id: Uuid): Promise<void> => {
   if (!isDone && sender) await withdraw(sender, id, pushed)
 }
 
-export const createNotificationWorker = (deps: NotifyDeps): Worker => {
-  const due = createTurns(deps.db, dueNotifications)
-  return {
-    name: 'notices',
-    limit: 8,
-    claim: (room) => claimLeased(deps.db, { due, lease }, { ...room, now: deps.clock.now() }, ({ id }) => notify(deps, id)),
-  }
-}
+export const createNotificationWorker = (deps: NotifyDeps): Worker => ({
+  name: 'notices',
+  limit: 8,
+  claim: createTurns(deps, queue, ({ id }) => notify(deps, id)),
+})
