@@ -14,7 +14,7 @@ import { CopyButton } from '../../ui/copy.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
 import { Dialog, DialogButton } from '../../ui/form.tsx'
 import { lazyPage } from '../../ui/lazy.tsx'
-import { Card, ExactTime, Facts, PageHeader, SkeletonText } from '../../ui/page.tsx'
+import { Card, ExactTime, Facts, PageHeader } from '../../ui/page.tsx'
 import { QrCode } from '../../ui/qr-code.tsx'
 import { useWallets } from '../../wallet/wallet.tsx'
 import { ApprovalTimeline, Timeline } from '../payments/timeline.tsx'
@@ -40,7 +40,11 @@ const PaymentOutcome = ({ approval, paymentId }: { approval: Schemas['Approval']
         <p className="muted">{t('list_is', { status: statusText(approval.batch?.status ?? approval.status).toLowerCase() })}</p>
       )}
       {paymentId !== null &&
-        (payment.data ? <Timeline payment={payment.data} nameOf={people} /> : <SkeletonText width="80%" height={60} />)}
+        (payment.data ? (
+          <Timeline payment={payment.data} nameOf={people} />
+        ) : (
+          <LoadState query={payment} apiPath={`/v1/payments/${paymentId}`} rows={1} />
+        ))}
     </Card>
   )
 }
