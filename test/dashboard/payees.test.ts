@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { beneficiaryLabels } from '../../dashboard/src/lib/rails.ts'
+import { beneficiaryLabels } from '../../dashboard/src/lib/beneficiary-labels.ts'
 
 const payee = (display_name: string, destination_mask = '*********678', created_at = '2026-11-02T06:00:00.000Z') => ({
   display_name,

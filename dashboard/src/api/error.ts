@@ -80,7 +80,7 @@ export const adviceFor = (error: unknown): string => {
   const forSupport = error.requestId ? t('error.give_id') : t('error.contact')
   // The advice for `invalid_request` is about fields that a person can correct, which only a form has.
   const row = error.code === 'invalid_request' && error.fields.length === 0 ? undefined : adviceRow(error)
-  return ownAdvice[error.code] ?? row?.person ?? t('error.again', { forSupport })
+  return ownAdvice[error.code] ?? row?.person ?? t('error.again', { for_support: forSupport })
 }
 
 export const pageFor = (error: unknown): { path: string; label: string } | undefined => adviceRow(error)?.page

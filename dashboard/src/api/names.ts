@@ -1,8 +1,8 @@
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
+import { beneficiaryLabels } from '../lib/beneficiary-labels.ts'
 import { useDebounced } from '../lib/drafts.ts'
 import { t } from '../lib/language.ts'
-import { beneficiaryLabels } from '../lib/rails.ts'
 import { type Member, memberName, nameAmong } from '../lib/words.ts'
 import { useSession } from '../shell/session.tsx'
 import {

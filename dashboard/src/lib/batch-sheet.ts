@@ -100,13 +100,13 @@ export const rowFault = ({ columns }: BatchSheet, { cells }: SheetRow): string |
 
 /** Problem that prevents sending: too many rows, or missing or contradictory column meanings. Null if there is none. */
 export const sheetProblem = ({ columns, rows }: BatchSheet): string | null => {
-  if (rows.length > maxRows) return tBatch('too_long', { length: rows.length, maxRows })
+  if (rows.length > maxRows) return tBatch('too_long', { length: rows.length, max: maxRows })
   const [unknown] = columns.filter(({ meaning }) => meaning === null)
   if (unknown) return tBatch('say_what', { what: unknown.title === '' ? tBatch('untitled') : `“${unknown.title}”` })
   const kept = columns.filter(isKept)
   for (const one of kept) {
     const other = kept.find((each) => each !== one && each.meaning === one.meaning)
-    if (other) return tBatch('twice', { title: one.title, title2: other.title, labelOfColumn: columnWords(one.meaning ?? '') })
+    if (other) return tBatch('twice', { title: one.title, title2: other.title, column: columnWords(one.meaning ?? '') })
   }
   const has = (...names: string[]) => kept.filter(({ meaning }) => names.includes(meaning ?? '')).length
   if (has('amount', 'amount_minor') !== 1) return tBatch('say_amount')

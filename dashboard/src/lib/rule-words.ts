@@ -88,7 +88,7 @@ export const remedyWords = ({ remedy, trace }: Pick<Decision, 'remedy' | 'trace'
       return to && raise
         ? [
             tRule('remedy.raise', {
-              sourceWords: sourceWords({ source, rule }),
+              source: sourceWords({ source, rule }),
               raise: tRule(`raise.${rule as 'daily_limit'}`),
               amount: moneyText(to, currency),
             }),

@@ -1,8 +1,8 @@
 import { t } from '../lib/language.ts'
 import { type Decision, sourceWords, type TraceEntry, traceWords } from '../lib/rule-words.ts'
 import { now } from '../lib/time.ts'
-import { Meter } from './charts.tsx'
 import { Icon, type IconName } from './icon.tsx'
+import { Meter } from './meter.tsx'
 import { Badge } from './page.tsx'
 
 const icons: Readonly<Record<TraceEntry['outcome'], IconName>> = { allow: 'check', require_approval: 'clock', deny: 'cross' }

@@ -21,7 +21,7 @@ export const DayFilters = ({ filters: { field } }: { filters: Pick<Filters, 'fie
     <>
       <TextField label={t('from')} type="date" {...field('from')} />
       <TextField label={t('until')} type="date" {...field('to')} />
-      {zone && <p className="filters-note">{t('days_in', { zoneWords: zoneWords(zone) })}</p>}
+      {zone && <p className="filters-note">{t('days_in', { time_zone: zoneWords(zone) })}</p>}
     </>
   )
 }

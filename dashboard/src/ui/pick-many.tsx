@@ -58,7 +58,7 @@ export const PickMany = ({
                     type="button"
                     className="chip chip-button"
                     onClick={() => onChange(chosen.filter((other) => other !== value))}
-                    aria-label={t('remove_what', { labelOf: labelOf(value) })}
+                    aria-label={t('remove_what', { label: labelOf(value) })}
                   >
                     {labelOf(value)}
                     <Icon name="cross" size={12} />

@@ -23,7 +23,7 @@ export const readSendTime = ({ when, at }: SendTime): { at: string | null } | { 
   if (!instant) return { problem: null }
   const ahead = instant.getTime() - now()
   if (ahead <= 0) return { problem: tLater('when.past') }
-  if (ahead > maxDaysAhead * dayMs) return { problem: tLater('when.far', { maxDaysAhead }) }
+  if (ahead > maxDaysAhead * dayMs) return { problem: tLater('when.far', { days: maxDaysAhead }) }
   return { at: instant.toISOString() }
 }
 
@@ -55,7 +55,7 @@ export const SendLater = ({ value, onChange, error }: Props) => {
           min={localInput(new Date(now()))}
           max={localInput(new Date(now() + maxDaysAhead * dayMs))}
           error={problem ?? error}
-          hint={tLater('when.hint', { what: zone ? zoneWords(zone) : tLater('when.own'), maxDaysAhead })}
+          hint={tLater('when.hint', { what: zone ? zoneWords(zone) : tLater('when.own'), days: maxDaysAhead })}
         />
       )}
     </>

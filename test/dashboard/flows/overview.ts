@@ -185,7 +185,7 @@ export const overviewFlows = (world: World): void => {
     await page.goto('/')
     await page.getByText(/^Above the scale: KES\s500,000 on/).waitFor()
     const heights = await page.evaluate<number[]>(
-      `[...document.querySelectorAll('.day-chart rect.chart-down')].map((bar) => Number(bar.getAttribute('height'))).filter(Boolean)`,
+      `[...document.querySelectorAll('.day-chart rect.chart-spent')].map((bar) => Number(bar.getAttribute('height'))).filter(Boolean)`,
     )
     expect(heights).toHaveLength(2)
     expect(Math.min(...heights)).toBeGreaterThan(Math.max(...heights) / 2)

@@ -190,7 +190,7 @@ const Footnotes = ({ began }: { began: NonNullable<BeganHere> }) => (
     {began.members.some(({ status }) => status === 'active') && (
       <p>{richAccount('members_left', { link: <Link href="/workspace">{tAccount('see_members')}</Link> })}</p>
     )}
-    {Object.values(began).some(({ length }) => length >= maxListed) && <p>{tAccount('newest_only', { maxListed })}</p>}
+    {Object.values(began).some(({ length }) => length >= maxListed) && <p>{tAccount('newest_only', { max: maxListed })}</p>}
   </>
 )
 

@@ -64,7 +64,7 @@ const IdentityCard = ({ identity, isOnly, onUnlinked }: CardProps) => (
       size="small"
       variant="danger"
       disabled={isOnly}
-      label={tAccount('unlink.what', { identityName: identityName(identity) })}
+      label={tAccount('unlink.what', { method: identityName(identity) })}
       {...(isOnly && { describedBy: 'last-identity' })}
       dialog={(close) => <Unlink identity={identity} onUnlinked={onUnlinked} onClose={close} />}
     >
@@ -197,7 +197,7 @@ const Unlink = ({ identity, onUnlinked, onClose }: UnlinkProps) => {
   const { mandates, decisions, isPending, error } = useDependentSignatures(identity)
   return (
     <Confirm
-      title={tAccount('unlink.title', { identityName: identityName(identity) })}
+      title={tAccount('unlink.title', { method: identityName(identity) })}
       action={stolen ? tAccount('unlink.all') : tAccount('unlink')}
       change={() => api.DELETE('/v1/accounts/me/identities/{id}', { path: { id: identity.id }, query: endQuery(stolen) })}
       announcement={() => tAccount('unlinked', { value: providerNames[identity.provider] })}

@@ -34,9 +34,7 @@ const EndButton = ({ session, onEnded }: { session: Session; onEnded: Began['sho
           onEnded={onEnded}
           onClose={close}
         >
-          <p>
-            {richAccount('session.note', { deviceName: deviceName(session.user_agent), at: <Time at={session.created_at} /> })}
-          </p>
+          <p>{richAccount('session.note', { device: deviceName(session.user_agent), at: <Time at={session.created_at} /> })}</p>
         </EndSessions>
       )}
     >

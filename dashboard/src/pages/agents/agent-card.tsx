@@ -4,8 +4,8 @@ import type { Schemas } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
 import { capitalized, compareMinor, leftOf, shortMoney, statusText } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Ring } from '../../ui/charts.tsx'
 import { Icon } from '../../ui/icon.tsx'
+import { Ring } from '../../ui/meter.tsx'
 import { Badge, Time } from '../../ui/page.tsx'
 import { type Agent, FreezeToggle, type LimitUse, limitUseOfGrant } from './agents.tsx'
 
@@ -76,7 +76,7 @@ const ofPayment = ({ status, amount_minor: amount, currency, beneficiary, create
     words:
       status === 'succeeded'
         ? t('agent.paid', { what })
-        : t('agent.requested', { what, statusText: statusText(status).toLowerCase() }),
+        : t('agent.requested', { what, status: statusText(status).toLowerCase() }),
   }
 }
 

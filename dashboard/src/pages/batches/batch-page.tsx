@@ -6,8 +6,8 @@ import { api, approvalQuery, batchPaymentsQuery, batchQuery, rowsOf, type Schema
 import { useEvery } from '../../api/use-every.ts'
 import { richBatch, tBatch } from '../../lib/batch-texts.ts'
 import { useDebounced } from '../../lib/drafts.ts'
+import { failureReason } from '../../lib/failure-texts.ts'
 import { t } from '../../lib/language.ts'
-import { failureReason } from '../../lib/rails.ts'
 import {
   batchTitle,
   capitalized,

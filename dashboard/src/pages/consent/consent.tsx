@@ -163,7 +163,7 @@ const SignedInAs = () => {
   return (
     <p className="faint small">
       {richConsent('signed_in_as', {
-        nameOf: nameOf(account),
+        person: nameOf(account),
         button: (
           <button type="button" className="link-button" onClick={() => signOut.mutate()}>
             {tConsent('not_you')}

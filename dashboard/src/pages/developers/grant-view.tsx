@@ -9,11 +9,12 @@ import { typeLabel } from '../../lib/rails.ts'
 import { answerWords } from '../../lib/rule-words.ts'
 import { leftOf, listWords, moneyText } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { DayChart, Meter } from '../../ui/charts.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
+import { DayChart } from '../../ui/day-chart.tsx'
 import { ConfirmButton } from '../../ui/form.tsx'
 import { lazyPart } from '../../ui/lazy.tsx'
 import { Listing } from '../../ui/listing.tsx'
+import { Meter } from '../../ui/meter.tsx'
 import { Badge, Card, Empty, ExactTime, Facts, Notice, SkeletonCard, StatusBadge, TextNotice, Time } from '../../ui/page.tsx'
 import { FreezeToggle } from '../agents/agents.tsx'
 import { tAgent } from '../agents/texts.ts'
@@ -130,12 +131,12 @@ const Payments = ({ grant }: Pick<Props, 'grant'>) => {
   const summary = useQuery({ ...paymentsSummaryQuery(filter), enabled })
   const payments = { ...paymentsQuery(filter, 10), enabled }
   if (!enabled) return null
-  const days = summary.data?.by_day.map(({ date, amount_minor: up }) => ({ date, up })) ?? []
+  const days = summary.data?.by_day.map(({ date, amount_minor: spent }) => ({ date, spent })) ?? []
   return (
     <>
       {summary.data && summary.data.count > 0 && (
         <Card title={tAgent('by_day')} note={tAgent('by_day.note')}>
-          <DayChart days={days} currency={currency} names={{ up: t('spent') }} />
+          <DayChart days={days} currency={currency} />
         </Card>
       )}
       <Listing

@@ -14,8 +14,9 @@ import { rich, t } from '../../lib/language.ts'
 import { shortMoney, sumMinor } from '../../lib/words.ts'
 import { useAdministers } from '../../shell/nav-items.tsx'
 import { useSession } from '../../shell/session.tsx'
+import { BalanceLine } from '../../ui/balance-chart.tsx'
 import { LinkButton, NewLink } from '../../ui/button.tsx'
-import { BalanceLine, DayChart } from '../../ui/charts.tsx'
+import { DayChart } from '../../ui/day-chart.tsx'
 import { lazyPart } from '../../ui/lazy.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { Amount, Card, Empty, Failure, Page, SkeletonCard } from '../../ui/page.tsx'
@@ -118,9 +119,10 @@ const Balance = () => {
   const { available_minor: available, held_minor: held } = balance ?? { available_minor: '0', held_minor: '0' }
   const spent = attention.data?.by_day ?? []
   const into = new Map(summary.data?.days.map((day) => [day.date, day.in_minor]))
-  const days = spent.map(({ date, amount_minor: up }) => ({ date, up, mark: into.get(date) ?? '0' }))
-  const came = sumMinor(days.map(({ mark }) => mark))
-  const isStill = attention.isSuccess && (summary.isSuccess || !seesBalance) && days.every(({ up }) => up === '0') && came === '0'
+  const days = spent.map(({ date, amount_minor: amount }) => ({ date, spent: amount, received: into.get(date) ?? '0' }))
+  const came = sumMinor(days.map(({ received }) => received))
+  const isStill =
+    attention.isSuccess && (summary.isSuccess || !seesBalance) && days.every(({ spent }) => spent === '0') && came === '0'
   return (
     <section className="card" aria-label={t(seesBalance ? 'balance' : 'spending')}>
       <div className="card-body balance-card">
@@ -160,7 +162,7 @@ const Balance = () => {
             <ul className="row row-wide small legend" aria-label={t('last_30_days')}>
               <li>
                 <span className="tone-accent" aria-hidden="true" />
-                <span>{t('spent_amount', { amount: shortMoney(sumMinor(days.map(({ up }) => up)), currency) })}</span>
+                <span>{t('spent_amount', { amount: shortMoney(sumMinor(days.map(({ spent }) => spent)), currency) })}</span>
               </li>
               {seesBalance && came !== '0' && (
                 <li>
@@ -174,9 +176,7 @@ const Balance = () => {
               </li>
             </ul>
             {attention.isError && <Failure error={attention.error} onRetry={() => void attention.refetch()} />}
-            {attention.data && (
-              <DayChart days={days} currency={currency} names={{ up: t('spent'), ...(seesBalance && { mark: t('money_in') }) }} />
-            )}
+            {attention.data && <DayChart days={days} currency={currency} showsReceived={seesBalance} />}
           </div>
         )}
       </div>

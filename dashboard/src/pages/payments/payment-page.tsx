@@ -5,9 +5,10 @@ import { usePeople } from '../../api/names.ts'
 import { api, approvalQuery, paymentQuery, type Schemas } from '../../api/queries.ts'
 import { isForMe } from '../../api/use-inbox.ts'
 import type { Choice } from '../../lib/approval-subject.ts'
+import { failureReason, failureRemedy } from '../../lib/failure-texts.ts'
 import { t } from '../../lib/language.ts'
 import { failedTitle } from '../../lib/payment-end.ts'
-import { failureReason, failureRemedy, providerLabelOf, railFacts, typeLabel } from '../../lib/rails.ts'
+import { providerLabelOf, railFacts, typeLabel } from '../../lib/rails.ts'
 import { fullTime } from '../../lib/time.ts'
 import { feeWords, moneyText, shortMoney } from '../../lib/words.ts'
 import { LoadState, useSession } from '../../shell/session.tsx'
@@ -93,7 +94,7 @@ export const PaymentNotices = ({ payment }: { payment: Payment }) => {
   if (payment.status === 'unknown')
     return (
       <Notice tone="warn" title={t('unknown.title')}>
-        <p className="muted">{tPay('unknown.note', { providerOf: providerLabelOf(payment.payment_rail) })}</p>
+        <p className="muted">{tPay('unknown.note', { provider: providerLabelOf(payment.payment_rail) })}</p>
         <LastAsked payment={payment} />
       </Notice>
     )

@@ -83,7 +83,7 @@ const Changes = ({ waiting: { before, result } }: { waiting: PendingPolicyChange
           ]),
         )}
       />
-      <p>{tPolicy('ordinary', { ordinaryApprovals: ordinaryApprovals(result, formatTerms) })}</p>
+      <p>{tPolicy('ordinary', { approvals: ordinaryApprovals(result, formatTerms) })}</p>
     </>
   )
 }

@@ -223,7 +223,7 @@ export const PolicyControls = (props: Props) => {
           ))}
         </div>
       ))}
-      {legend === 'limits' && <p className="field-hint">{tPolicy('zone', { workspaceZone: workspaceZone(workspace) })}</p>}
+      {legend === 'limits' && <p className="field-hint">{tPolicy('zone', { time_zone: workspaceZone(workspace) })}</p>}
     </fieldset>
   ))
 }

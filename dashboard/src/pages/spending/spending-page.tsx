@@ -6,8 +6,8 @@ import { t } from '../../lib/language.ts'
 import { addMonths, daysAfter, localDate, monthLabel, now } from '../../lib/time.ts'
 import { compareMinor, leftOf, moneyText, roundMoney, share, sumMinor } from '../../lib/words.ts'
 import { Allowed, useSession } from '../../shell/session.tsx'
-import { Meter } from '../../ui/charts.tsx'
 import { Table } from '../../ui/listing.tsx'
+import { Meter } from '../../ui/meter.tsx'
 import { Card, Empty, Failure, Page, SkeletonRows, SkeletonText } from '../../ui/page.tsx'
 import { type LimitUse, limitUseOfGrant, limitUseOfPolicy, useWorkspaceAgents } from '../agents/agents.tsx'
 import { tBooks } from '../history/texts.ts'
@@ -96,7 +96,7 @@ const MonthlyTable = ({ label, months, rows, totals, isPending, problem, measure
                   {shown.includes(row) && (
                     <svg className="month-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
                       <rect
-                        className="chart-down"
+                        className="chart-spent"
                         x={100 - share(minor, most) * 100}
                         width={share(minor, most) * 100}
                         height="4"

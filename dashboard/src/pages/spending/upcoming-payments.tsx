@@ -5,7 +5,7 @@ import { t } from '../../lib/language.ts'
 import { dayLabel, daysAfter, localDate, now } from '../../lib/time.ts'
 import { majorText, moneyText, shortMoney, sumMinor } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { BalanceFigure } from '../../ui/charts.tsx'
+import { BalanceFigure } from '../../ui/balance-chart.tsx'
 import { Table } from '../../ui/listing.tsx'
 import { Card, Failure, SkeletonText, TextNotice } from '../../ui/page.tsx'
 import { richBooks, tBooks } from '../history/texts.ts'
@@ -56,7 +56,7 @@ export const UpcomingPayments = () => {
       <Failure error={scheduled.error} />
       {scheduled.data && count === 0 && <p className="muted">{tBooks('coming.none')}</p>}
       {short && (
-        <TextNotice tone="warn" title={tBooks('coming.short', { dayLabel: dayLabel(short.date) })}>
+        <TextNotice tone="warn" title={tBooks('coming.short', { day: dayLabel(short.date) })}>
           {richBooks('coming.missing', {
             amount: moneyText(short.left.slice(1), currency),
             link: <Link href="/top-up">{t('top_up')}</Link>,

@@ -81,10 +81,10 @@ export const StatementPage = () => {
     period &&
     tBooks('statement.of', {
       name: workspace.name,
-      dayLabel: dayLabel(period.from),
-      dayLabel2: dayLabel(period.to),
+      first_day: dayLabel(period.from),
+      last_day: dayLabel(period.to),
       slice: period.to.slice(0, 4),
-      zoneWords: zoneWords(period.time_zone),
+      time_zone: zoneWords(period.time_zone),
       what: period.unfinished_at === null ? '' : tBooks('unfinished'),
     })
   usePaperMargins(words)
@@ -178,7 +178,7 @@ const Totals = ({ period }: { period: Period }) => {
               <FoldButton
                 open={showsAll}
                 onChange={setShowsAll}
-                words={[tBooks('all_payees', { length: payees.length }), tBooks('first_payees', { maxPayees })]}
+                words={[tBooks('all_payees', { length: payees.length }), tBooks('first_payees', { max: maxPayees })]}
               />
             </div>
           )}

@@ -4,17 +4,17 @@ import { depositActions } from '../../../../src/rails/texts.ts'
 import { useBeneficiaries } from '../../api/names.ts'
 import { api, historyQuery, type Schemas, topupQuery } from '../../api/queries.ts'
 import { useDraft } from '../../lib/drafts.ts'
+import { failureRemedy } from '../../lib/failure-texts.ts'
 import { depositText, failureText, t } from '../../lib/language.ts'
-import { failureRemedy } from '../../lib/rails.ts'
 import { useNow } from '../../lib/time.ts'
 import { moneyText, parseMajor, shortMoney } from '../../lib/words.ts'
 import { Allowed, LoadState, useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
-import { Arc } from '../../ui/charts.tsx'
 import { CopyButton, CopyText } from '../../ui/copy.tsx'
 import { fieldsOf, MoneyField, TextField } from '../../ui/field.tsx'
 import { FormCard, useChange } from '../../ui/form.tsx'
 import { Item, List } from '../../ui/listing.tsx'
+import { Arc } from '../../ui/meter.tsx'
 import { Amount, Card, Empty, ExactTime, Facts, Failure, Page, StatusBadge, TextNotice, Time } from '../../ui/page.tsx'
 import { QrCode } from '../../ui/qr-code.tsx'
 import { tTopUp } from './texts.ts'
@@ -251,7 +251,7 @@ const Pending = ({ topup }: { topup: TopUp }) => {
       <h2>{tTopUp('check_phone')}</h2>
       <p>
         {tTopUp('enter_pin', {
-          padStart: (topup.phone_number_mask ?? '').slice(-4).padStart(8, '•'),
+          phone: (topup.phone_number_mask ?? '').slice(-4).padStart(8, '•'),
           amount: moneyText(topup.amount_minor ?? '0', topup.currency),
         })}
       </p>
@@ -306,7 +306,7 @@ const Failed = ({ topup }: { topup: TopUp }) => (
   >
     {tTopUp('failed.note', {
       failure_message: failureText(topup.failure_code)?.sentence ?? topup.failure_message ?? tTopUp('declined'),
-      failureFix: failureRemedy(topup),
+      remedy: failureRemedy(topup),
     })}
   </Empty>
 )

@@ -75,7 +75,7 @@ const Invitation = ({ token }: { token: string }) => {
             {tWork('invited_you', {
               display_name: data.invited_by.display_name ?? tWork('a_member'),
               name: data.workspace.name,
-              statusText: statusText(data.role).toLowerCase(),
+              role: statusText(data.role).toLowerCase(),
             })}
           </p>
           <Facts
