@@ -41,9 +41,10 @@ const sameUseMs = 50
 const answerAfterMs = sameUseMs + 10
 /** In the process that rotated, a request within this time is the same use if it arrives before the answer. */
 const unansweredMs = 1_000
-/** The same for a rotation whose commit was not confirmed: longer than a client waits after a 503. */
-const unconfirmedMs = 10_000
-/** Time for which a used token is remembered, longer than a request waits for its turn. */
+/**
+ * Time for which a used token is remembered, longer than a request waits for its turn. If the rotation's commit was not confirmed,
+ * a request within this time is the same use, such as the client's retry after a 503.
+ */
 const rememberedMs = 10_000
 
 const readArrival = statement('oauth.refresh_arrives')`
@@ -70,10 +71,7 @@ const readAudience = (config: Config, { grant, state }: RowOf<typeof grantByHand
 }
 
 const isSameAudience = (a: Audience, b: Audience): boolean =>
-  isSubset(a.scopes, b.scopes) &&
-  isSubset(b.scopes, a.scopes) &&
-  isSubset(a.resources, b.resources) &&
-  isSubset(b.resources, a.resources)
+  (['scopes', 'resources'] as const).every((part) => isSubset(a[part], b[part]) && isSubset(b[part], a[part]))
 
 const unknownRefreshToken = () =>
   new OAuthError('invalid_grant', 'The refresh token is unknown, expired or revoked, or was given to another client.')
@@ -164,7 +162,7 @@ export const createRefreshTokens = (deps: RefreshDeps) => {
     const rotateOnce = async (): Promise<TokenResponse> => {
       const rotation = await inTx(deps.db, async (tx) => {
         const decided = await rotate(tx, deps, request)
-        if ('rotates' in decided && decided.rotates) remember(token, unconfirmedMs)
+        if ('rotates' in decided && decided.rotates) remember(token, rememberedMs)
         return decided
       })
       if ('reused' in rotation) throw await endReused(deps, client, origin, rotation)
