@@ -51,7 +51,7 @@ const proseIn = (text: string): string[] =>
 
 const read = (pattern: string) =>
   globSync(pattern, { cwd: root })
-    .filter((path) => !/node_modules|(^|\/)dist\/|^client\/src\/api\.ts$/.test(path))
+    .filter((path) => !/node_modules|(^|\/)dist\/|\.generated\.ts$/.test(path))
     .sort()
     .map((path) => [path, readFileSync(join(root, path), 'utf8')] as const)
 
