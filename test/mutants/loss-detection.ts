@@ -89,8 +89,8 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'who approves is not told of a payment that may have been sent',
     file: 'src/modules/payments/approvals/context.ts',
-    find: "olderThanLoss && approval.status === 'pending')",
-    replace: 'olderThanLoss && approval.batchId !== null)',
+    find: "predatesLoss && approval.status === 'pending')",
+    replace: 'predatesLoss && approval.batchId !== null)',
     suite: 'test/rails-flows/found-after-loss.test.ts',
   },
   {

@@ -115,7 +115,7 @@ export const readEligibleApprovers = async (db: Database, clock: Clock, record: 
 
 /** By approval, the number of payments that might be paid twice after a loss of writes. Sending applies the same rule. */
 const countLost = async ({ db, rails, clock }: ContextDeps, records: readonly ApprovalRecord[]): Promise<Map<Uuid, number>> => {
-  const older = records.filter(({ approval, olderThanLoss }) => olderThanLoss && approval.status === 'pending')
+  const older = records.filter(({ approval, predatesLoss }) => predatesLoss && approval.status === 'pending')
   if (older.length === 0) return new Map()
   const batchIds = older.flatMap(({ approval }) => approval.batchId ?? [])
   const items = await db.run(itemsOf, { batchIds })

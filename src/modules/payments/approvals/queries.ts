@@ -97,7 +97,7 @@ const selectionOf = (workspaceId: SQLWrapper) => ({
   /** The only accounts that the payment's policies allow to decide; null: every approver. */
   onlyApprovers: sql<Uuid[] | null>`${sql.raw(namedApproversSql(decidesNow))}`,
   /** Whether the payment was requested before a loss of writes, and so may already have been sent. */
-  olderThanLoss: sql<boolean>`${sql.raw(predatesLatestLossSql('payments'))}`,
+  predatesLoss: sql<boolean>`${sql.raw(predatesLatestLossSql('payments'))}`,
 })
 
 const select = (orm: QueryBuilder, workspaceId: SQLWrapper = payments.workspaceId) =>
