@@ -14,7 +14,9 @@ export type Booked = {
   attemptId: Uuid | null
   reference: string | null
   orderId: Uuid | null
+  /** The provider's own id of the order. */
   conversation: string | null
+  /** All names under which a statement may list an unknown payment. */
   names: readonly string[]
   /** The sending. `until`: the latest possible time, if the exact time was lost. A prompt's account is our reference. */
   sent: { at: Date; until: Date; payeeMask: string; accountReference: string | null } | null
@@ -48,7 +50,7 @@ export const createBookingIndex = (booked: readonly Booked[]) => {
   const byOrder = indexBy(({ orderId, conversation }) => [orderId, conversation])
   const byReference = indexBy(({ reference }) => [reference])
 
-  /** A payment to ourselves has one receipt for the payout and for its deposit. */
+  /** The booking that holds the receipt, in this direction if there is one. */
   const holderOf = (receipt: string, side: 'in' | 'out'): Booked | undefined =>
     byReceipt.get(`${receiptKey(receipt)} ${side}`) ?? byReceipt.get(receiptKey(receipt))
 
@@ -65,13 +67,17 @@ export const createBookingIndex = (booked: readonly Booked[]) => {
     return others.length === 0 ? ours : undefined
   }
 
-  const unlisted = (named: ReadonlyMap<string, Booked>, lines: readonly StatementLine[], listed: Listed): Booked | undefined => {
+  const firstUnlistedBooking = (
+    bookingsByName: ReadonlyMap<string, Booked>,
+    lines: readonly StatementLine[],
+    listed: Listed,
+  ): Booked | undefined => {
     for (const { receipt, references } of lines)
       for (const reference of references) {
-        const ours = named.get(reference)
+        const ours = bookingsByName.get(reference)
+        if (!ours || listed.has(ours)) continue
         // If our books have a different receipt, the line is another movement with the same account reference.
-        const isOurs = ours?.receipt === null || receipt === null || isSameReceipt(ours?.receipt ?? null, receipt)
-        if (ours && !listed.has(ours) && isOurs) return ours
+        if (ours.receipt === null || receipt === null || isSameReceipt(ours.receipt, receipt)) return ours
       }
     return undefined
   }
@@ -85,18 +91,23 @@ export const createBookingIndex = (booked: readonly Booked[]) => {
     /** The lines of a receipt are one transaction, except a payment to ourselves: its payout and its deposit are two. */
     transactionOf: (line: StatementLine): string | Booked | StatementLine => {
       if (line.receipt === null) return bookingOfBankLine(line) ?? line
-      const isOne = holderOf(line.receipt, 'out') === holderOf(line.receipt, 'in')
-      return isOne ? receiptKey(line.receipt) : `${receiptKey(line.receipt)} ${sideOf(line)}`
+      const isOneBooking = holderOf(line.receipt, 'out') === holderOf(line.receipt, 'in')
+      return isOneBooking ? receiptKey(line.receipt) : `${receiptKey(line.receipt)} ${sideOf(line)}`
     },
     /** Whether the line may be an order. A line that reads like a charge may still name one of our payments. */
     isOrder: (line: StatementLine, listed: Listed): boolean =>
       line.isCharge !== true ||
-      [byOrder, byReference].some((named) => unlisted(named, [line], listed)?.amountMinor === line.amountMinor),
+      [byOrder, byReference].some((named) => firstUnlistedBooking(named, [line], listed)?.amountMinor === line.amountMinor),
     /** Finds the booking by an id in the lines' texts, then by the receipt, our reference, or the order that they reverse. */
     findBooking: (lines: readonly StatementLine[], listed: Listed): Booked | undefined => {
       const [first] = lines
       const byName = first && (first.receipt === null ? bookingOfBankLine(first) : holderOf(first.receipt, sideOf(first)))
-      return unlisted(byOrder, lines, listed) ?? byName ?? unlisted(byReference, lines, listed) ?? lines.flatMap(reversedBy)[0]
+      return (
+        firstUnlistedBooking(byOrder, lines, listed) ??
+        byName ??
+        firstUnlistedBooking(byReference, lines, listed) ??
+        lines.flatMap(reversedBy)[0]
+      )
     },
   }
 }

@@ -77,11 +77,12 @@ export const FindDifferences = PageQuery.extend({
   reconciliation_id: IdIn('reconciliation').optional(),
 })
 
-export const longestStatement = 900_000
+/** In characters. */
+const maxStatementLength = 900_000
 
 export const UploadStatement = BodyIn('UploadStatement', {
   source: VisibleText(120).describe('The source of the statement, such as the file name.'),
-  statement: bounded(longestStatement).min(1).describe("The provider's statement in CSV, as its portal exports it."),
+  statement: bounded(maxStatementLength).min(1).describe("The provider's statement in CSV, as its portal exports it."),
 })
 
 export const ResolveDifferences = BodyIn('ResolveDifferences', {
