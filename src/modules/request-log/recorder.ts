@@ -1,8 +1,7 @@
 import type { Logger } from 'pino'
-import { type Db, statement } from '../../db/client.ts'
+import type { Db } from '../../db/client.ts'
 import { describeError, sqlState } from '../../db/errors.ts'
 import { insertRows } from '../../db/prepare-write.ts'
-import { prepareRemoval, prune } from '../../db/prune.ts'
 import { requestLog } from '../../db/tables/request-log.ts'
 import type { AnsweredRequest } from '../../http/request-log.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -12,7 +11,7 @@ type Row = typeof requestLog.$inferInsert
 
 const writeAfterMs = 500
 const maxInStatement = 1_000
-/** Maximum number of requests in memory while the database is unavailable. */
+/** Maximum number of requests that wait for the next write. Rows of a write that fails are lost. */
 const maxWaiting = 10_000
 
 /** Collects requests in memory and writes them together a moment later. A process that is killed loses unwritten requests. */
@@ -66,20 +65,4 @@ export const createRequestLog = (deps: { db: Db; clock: Clock; logger: Logger })
     },
     flush,
   }
-}
-
-const removal = prepareRemoval('request_log.prune', requestLog.id, requestLog.at, { orderBy: [requestLog.at] })
-
-/** Maximum number of requests kept per account. Only the newest are kept. */
-const maxOfAccount = 10_000
-
-const trimAccounts = statement('request_log.trim')`
-  with cut as (
-     select account_id, (select newer.id from request_log newer where newer.account_id = r.account_id order by newer.account_id desc, newer.id desc offset $1 limit 1) as id
-     from request_log r group by account_id having count(*) > $1)
-   delete from request_log r using cut where r.account_id = cut.account_id and r.id <= cut.id`
-
-export const pruneRequestLog = async (db: Db, before: Date): Promise<void> => {
-  await prune(db, { removal, before })
-  await db.query(trimAccounts, [maxOfAccount])
 }
