@@ -2,15 +2,16 @@ export type CoalesceOptions<Key, Value> = {
   /** Returns one value per key, in the same order. */
   query: (keys: readonly Key[]) => Promise<readonly Value[]>
   /** Maximum number of concurrent queries. Later keys wait for the next query. */
-  inFlight: number
+  maxInFlight: number
+  /** Maximum number of keys of one query. */
   maxKeys: number
-  /** `turn`: collects keys for one turn of the event loop. `flush`: collects until the next microtask. */
-  until?: 'turn' | 'flush'
+  /** Default: the end of this turn of the event loop. */
+  collectUntil?: 'end_of_turn' | 'next_microtask'
 }
 
 let queuedSends: (() => void)[] = []
 
-/** Sends all queries of one event-loop turn with a single system call. */
+/** Runs all sends of a turn in one callback, so that the driver writes them with one system call (`send-statement.ts`). */
 const atEndOfTurn = (send: () => void): void => {
   if (queuedSends.push(send) > 1) return
   setImmediate(() => {
@@ -24,22 +25,25 @@ export const endOfTurn = (): Promise<void> => new Promise(atEndOfTurn)
 
 type Waiting<Key, Value> = { key: Key; resolve: (answers: Value) => void; reject: (error: unknown) => void }
 
-/** Runs one query for all keys requested in one turn or while earlier queries run. It starts after its last key was requested. */
+/**
+ * Runs one query for all keys requested in one turn or while earlier queries run. A query starts after its last key was requested,
+ * so no caller gets an answer that is older than its request.
+ */
 export const coalesce = <Key, Value>(options: CoalesceOptions<Key, Value>): ((key: Key) => Promise<Value>) => {
-  const { query, inFlight, maxKeys, until = 'turn' } = options
+  const { query, maxInFlight, maxKeys, collectUntil = 'end_of_turn' } = options
   const waiting: Waiting<Key, Value>[] = []
   let underWay = 0
   let scheduled = false
 
   const schedule = () => {
-    if (scheduled || underWay >= inFlight) return
+    if (scheduled || underWay >= maxInFlight) return
     scheduled = true
-    if (until === 'flush') queueMicrotask(send)
+    if (collectUntil === 'next_microtask') queueMicrotask(send)
     else atEndOfTurn(send)
   }
   const send = () => {
     scheduled = false
-    while (waiting.length > 0 && underWay < inFlight) {
+    while (waiting.length > 0 && underWay < maxInFlight) {
       const batch = waiting.splice(0, maxKeys)
       underWay += 1
       void answer(batch)
@@ -48,6 +52,7 @@ export const coalesce = <Key, Value>(options: CoalesceOptions<Key, Value>): ((ke
   const answer = async (batch: readonly Waiting<Key, Value>[]) => {
     try {
       const answers = await query(batch.map(({ key }) => key))
+      if (answers.length !== batch.length) throw new Error('a query for several keys did not answer each')
       for (const [index, { resolve }] of batch.entries()) resolve(answers[index] as Value)
     } catch (error) {
       for (const { reject } of batch) reject(error)

@@ -44,7 +44,12 @@ export const runBy = (senders: Senders, isTx: boolean): Run => {
     const known = coalescers.get(variant) as ((values: V) => Promise<Row[]>) | undefined
     if (known) return known
     const query = (list: readonly V[]) => execute(connection, variant, list)
-    const coalescer = coalesce<V, Row[]>({ query, inFlight: 2, maxKeys: variant.maxSets, until: isTx ? 'flush' : 'turn' })
+    const coalescer = coalesce<V, Row[]>({
+      query,
+      maxInFlight: 2,
+      maxKeys: variant.maxSets,
+      collectUntil: isTx ? 'next_microtask' : 'end_of_turn',
+    })
     coalescers.set(variant, coalescer)
     return coalescer
   }

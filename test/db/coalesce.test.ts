@@ -8,7 +8,7 @@ const recording = () => {
       asked.push(keys)
       return keys.map((key) => `answer to ${key}`)
     },
-    inFlight: 1,
+    maxInFlight: 1,
     maxKeys: 4,
   })
   return { ask, asked }

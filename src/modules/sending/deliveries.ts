@@ -89,7 +89,7 @@ const maxInStatement = 64
 export const createReceiver = (deps: Parts) => {
   const keep = coalesce<Authentic, Kept>({
     query: (arrivals) => keepAll(deps, arrivals),
-    inFlight: 1,
+    maxInFlight: 1,
     maxKeys: maxInStatement,
   })
   return async (arrival: Arrival, mayStoreRefused: () => boolean): Promise<void> => {

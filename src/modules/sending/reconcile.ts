@@ -109,7 +109,7 @@ const createQueryClaimer = ({ db, clock }: Parts) =>
       const claimed = new Set(rows.map(({ id }) => id))
       return attempts.map(({ id }) => failed.get(id) ?? claimed.has(id))
     },
-    inFlight: 1,
+    maxInFlight: 1,
     maxKeys: maxAtOnce,
   })
 

@@ -66,7 +66,7 @@ const createSendClaimer = (deps: Parts) =>
       if (claimed.size < claims.length) deps.lossDetection.doubt()
       return claims.map(({ id }) => claimed.has(id))
     },
-    inFlight: 2,
+    maxInFlight: 2,
     maxKeys: maxInStatement,
   })
 
@@ -222,7 +222,7 @@ export const createSender = (deps: Parts) => {
       await untilWritten(() => recordAccepted(deps.db, at, accepted))
       return accepted.map(() => undefined)
     },
-    inFlight: 1,
+    maxInFlight: 1,
     maxKeys: maxInStatement,
   })
 
