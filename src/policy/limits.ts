@@ -5,7 +5,10 @@ import type { GrantRules, Limits, Usage } from './types.ts'
 const atMost = (path: string, smaller: Minor | null, than: string, larger: Minor | null): FieldError[] =>
   smaller !== null && larger !== null && smaller > larger ? [{ path, message: `must not be more than ${than}` }] : []
 
-/** `under`: prefix of the rules' paths. A threshold above the limits is allowed: it applies once they are raised. */
+/**
+ * Finds limits that can never apply, because a wider one is smaller. A threshold above the limits is allowed: it applies once they
+ * are raised. `under`: prefix of the rules' paths.
+ */
 export const contradictions = (rules: Limits & { requiredApprovalCount?: number }, under = ''): FieldError[] => {
   const { perPaymentLimitMinor: perPayment, dailyLimitMinor: daily, monthlyLimitMinor: monthly } = rules
   const problems = [
@@ -38,6 +41,7 @@ export const presentUsage = ({ dayMinor, monthMinor, totalMinor }: Usage) => ({
   total_minor: formatMinor(totalMinor),
 })
 
+/** What may still be spent under all limits together. Null: unlimited. */
 export type Headroom = {
   perPaymentMinor: Minor | null
   todayMinor: Minor | null
@@ -54,11 +58,11 @@ const least = (amounts: readonly (Minor | null)[]): Minor | null => {
 const left = (limit: Minor | null, used: Minor): Minor | null => (limit === null ? null : limit - used)
 
 export const headroomOf = (limits: readonly (Omit<Limits, 'approvalThresholdMinor'> & { usage: Usage })[]): Headroom => ({
-  perPaymentMinor: least(limits.map((limit) => limit.perPaymentLimitMinor)),
-  todayMinor: least(limits.map((limit) => left(limit.dailyLimitMinor, limit.usage.dayMinor))),
-  monthMinor: least(limits.map((limit) => left(limit.monthlyLimitMinor, limit.usage.monthMinor))),
-  totalMinor: least(limits.map((limit) => left(limit.totalLimitMinor, limit.usage.totalMinor))),
+  perPaymentMinor: least(limits.map((rule) => rule.perPaymentLimitMinor)),
+  todayMinor: least(limits.map((rule) => left(rule.dailyLimitMinor, rule.usage.dayMinor))),
+  monthMinor: least(limits.map((rule) => left(rule.monthlyLimitMinor, rule.usage.monthMinor))),
+  totalMinor: least(limits.map((rule) => left(rule.totalLimitMinor, rule.usage.totalMinor))),
 })
 
-export const approvalFrom = (limits: readonly Pick<Limits, 'approvalThresholdMinor'>[]): Minor | null =>
-  least(limits.map((limit) => limit.approvalThresholdMinor))
+export const lowestApprovalThreshold = (limits: readonly Pick<Limits, 'approvalThresholdMinor'>[]): Minor | null =>
+  least(limits.map((rule) => rule.approvalThresholdMinor))

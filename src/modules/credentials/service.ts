@@ -8,7 +8,7 @@ import { type Clock, isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { formatMinorOrNull, type Minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
-import { approvalFrom, headroomOf } from '../../policy/limits.ts'
+import { headroomOf, lowestApprovalThreshold } from '../../policy/limits.ts'
 import { presentGrant, presentHeadroom } from '../delegation/present.ts'
 import { findGrant, scopeOf, uncountedTotalSql } from '../delegation/queries.ts'
 import type { Credential } from './schema.ts'
@@ -84,7 +84,7 @@ export const readCredential = async (db: Database, clock: Clock, principal: Prin
     grant: record ? presentGrant(record, grantUsage) : null,
     headroom: {
       ...presentHeadroom(headroomOf(limitsWithUsage)),
-      approval_from_minor: formatMinorOrNull(approvalFrom(limitsWithUsage)),
+      approval_from_minor: formatMinorOrNull(lowestApprovalThreshold(limitsWithUsage)),
     },
     expires_at: isoTimeOrNull(principal.expiresAt),
   }
