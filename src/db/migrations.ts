@@ -19,14 +19,13 @@ export type Migration = {
   afterUpgrade: boolean
 }
 
-/**
- * `last`: the release's last migration. `migrations`: SHA-256 of each file that the release added. `amended`: files from which
- * statements have since been moved to other files, with their current hash and the reason.
- */
 export type Release = {
   version: string
+  /** The release's last migration. */
   last: string
+  /** SHA-256 of each file that the release added. */
   migrations: Readonly<Record<string, string>>
+  /** Files from which statements have since been moved to other files, with their current hash and the reason. */
   amended?: Readonly<Record<string, { hash: string; why: string }>>
 }
 
@@ -39,8 +38,8 @@ export const readReleases = (folder = migrationsFolder): Release[] => {
 }
 
 const breakpoint = '--> statement-breakpoint'
-const outsideTransaction = /^\s*-- no transaction\s*$/m
-const afterUpgrade = /^-- after the upgrade$/m
+const noTransactionLine = /^\s*-- no transaction\s*(\n|$)/
+const afterUpgradeLine = /^-- after the upgrade$/m
 
 type Journal = { entries: readonly { tag: string; when: number }[] }
 
@@ -49,19 +48,20 @@ export const parseMigration = (tag: string, at: number, text: string): Migration
   at,
   hash: createHash('sha256').update(text).digest('hex'),
   statements: text.split(breakpoint).filter((statement) => statement.trim() !== ''),
-  inTransaction: !outsideTransaction.test(text.split('\n')[0] ?? ''),
-  afterUpgrade: afterUpgrade.test(text),
+  inTransaction: !noTransactionLine.test(text),
+  afterUpgrade: afterUpgradeLine.test(text),
 })
 
 export const readMigrations = (folder = migrationsFolder): Migration[] => {
   const { entries }: Journal = JSON.parse(readFileSync(join(folder, 'meta', '_journal.json'), 'utf8'))
-  const released = new Map(
+  // Hashes under which an amended file may already be recorded.
+  const releasedHashes = new Map(
     readReleases(folder).flatMap(({ migrations, amended = {} }) =>
       Object.keys(amended).map((tag) => [tag, migrations[tag]] as const),
     ),
   )
   return entries.map(({ tag, when }) => {
-    const releasedHash = released.get(tag)
+    const releasedHash = releasedHashes.get(tag)
     return {
       ...parseMigration(tag, when, readFileSync(join(folder, `${tag}.sql`), 'utf8')),
       ...(releasedHash && { releasedHash }),
