@@ -13,6 +13,7 @@ import { createDerivations, createVault } from './auth/vault.ts'
 import type { Config } from './config.ts'
 import { onSignal } from './db/client.ts'
 import { connect } from './db/connect.ts'
+import type { PlannedReads } from './db/connection-settings.ts'
 import { createLossDetection } from './db/loss-detection.ts'
 import type { Pooler } from './db/pooler.ts'
 import { createReadiness } from './db/readiness.ts'
@@ -83,7 +84,7 @@ export type ServiceOptions = {
   document?: (http: App) => Promise<void>
 }
 
-type DepsOptions = ServiceOptions & { statementTimeoutMs?: number }
+type DepsOptions = ServiceOptions & { statementTimeoutMs?: number; reads?: PlannedReads }
 
 const buildDeps = (options: DepsOptions, identity: IdentityParts, instruments?: Instruments): Deps => {
   const { config, databaseUrl, directUrl = databaseUrl, pooler, clock, logger, rails } = options
@@ -94,6 +95,7 @@ const buildDeps = (options: DepsOptions, identity: IdentityParts, instruments?: 
     logger,
     clock,
     statementTimeoutMs: options.statementTimeoutMs ?? config.DATABASE_STATEMENT_TIMEOUT_MS,
+    reads: options.reads,
   }
   const db = connect({ ...shared, url: databaseUrl, pooler, onPoolWait: instruments?.connections })
   const standby = config.DATABASE_READ_URL === undefined ? null : connect({ ...shared, url: config.DATABASE_READ_URL })

@@ -3,11 +3,11 @@ import pg from 'pg'
 import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
 import { connectionLost, type Database, emit, statement } from './client.ts'
+import { connectionConfig, type PlannedReads, settingsOf } from './connection-settings.ts'
 import { translateDatabaseError } from './errors.ts'
 import type { Pooler } from './pooler.ts'
 import { createRecoveryPoint } from './recovery-point.ts'
 import { corkUntilTick, queryBy, runBy, sendBy, type WithConnection } from './send-statement.ts'
-import { connectionConfig, settingsOf } from './settings.ts'
 import { createTransactions } from './transaction.ts'
 
 const { builtins } = pg.types
@@ -34,6 +34,8 @@ export type DatabaseOptions = {
   clock: Clock
   /** Lock waits end after two thirds of this time. An unresponsive connection is destroyed after four thirds. */
   statementTimeoutMs: number
+  /** Default: requests. */
+  reads?: PlannedReads | undefined
   /** Set for a transaction pooler (PgBouncer), which replaces settings and may not support named prepared statements. */
   pooler?: Pick<Pooler, 'keepsStatements'> | undefined
   /** Called with the time that each caller waited for a connection. */
@@ -95,7 +97,7 @@ export const connect = (options: DatabaseOptions): Database => {
   const { pooler, statementTimeoutMs, url } = options
   const keepsStatements = pooler?.keepsStatements ?? true
   const connection: pg.ClientConfig = {
-    ...(pooler ? { connectionString: url } : connectionConfig(url, settingsOf(statementTimeoutMs))),
+    ...(pooler ? { connectionString: url } : connectionConfig(url, settingsOf(statementTimeoutMs, options.reads))),
     types,
     application_name: 'payments-service',
     connectionTimeoutMillis: statementTimeoutMs,

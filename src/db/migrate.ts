@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type pg from 'pg'
 import { StartupError } from '../lib/errors.ts'
 import { applyWithRetry, defaultPatienceMs, type RetryOptions } from './apply-migration.ts'
+import { connectionConfig } from './connection-settings.ts'
 import { type Migration, migrationsFolder, readMigrations, readReleases } from './migrations.ts'
-import { connectionConfig } from './settings.ts'
 import { withClient } from './start.ts'
 
 // Advisory lock, under a number that no other lock uses. Processes that start together take turns to apply migrations.

@@ -1,4 +1,4 @@
-import { formatId, type Uuid } from '../lib/ids.ts'
+import type { Uuid } from '../lib/ids.ts'
 
 /** An account's name or first wallet. Never an e-mail address: strangers and programs read it. `id`: SQL expression. */
 export const personNameSql = (id: string): string => `(
@@ -11,9 +11,6 @@ export type NamedPerson = { id: Uuid; name: string | null }
 
 /** The people whose approvals count, as `NamedPerson[]`. `approvalId`: SQL expression. */
 export const approversSql = (approvalId: string): string => `coalesce((
-  select json_agg(json_build_object('id', x.account_id, 'name', ${personNameSql('x.account_id')}) order by x.account_id)
+  select json_agg(json_build_object('id', approver.account_id, 'name', ${personNameSql('approver.account_id')}) order by approver.account_id)
   from (select distinct d.account_id from approval_decisions d where d.approval_id = ${approvalId} and d.decision = 'approve'
-    and not exists (select from approval_voids v where v.decision_id = d.id)) x), '[]')`
-
-export const namesText = (people: readonly NamedPerson[]): string =>
-  people.map(({ id, name }) => name ?? formatId('account', id)).join(', ')
+    and not exists (select from approval_voids v where v.decision_id = d.id)) approver), '[]')`

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { connectionConfig } from './settings.ts'
+import { connectionConfig } from './connection-settings.ts'
 
 /** Runs work on a separate connection, for example before the pool exists. A plain URL gets the settings for such work. */
 export const withClient = async <T>(address: string | pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> => {

@@ -1,8 +1,8 @@
 import pg from 'pg'
 import type { Logger } from 'pino'
 import type { Db } from '../db/client.ts'
+import { connectionConfig } from '../db/connection-settings.ts'
 import { describeError } from '../db/errors.ts'
-import { connectionConfig } from '../db/settings.ts'
 import { lastId } from '../lib/ids.ts'
 import { nextEvents, type Position, readEdge, type StoredEvent } from './read.ts'
 

@@ -1,5 +1,5 @@
 import { type Db, statement } from '../db/client.ts'
-import { approversSql, type NamedPerson, personNameSql } from '../db/person-name.ts'
+import { approversSql, type NamedPerson, personNameSql } from '../db/person-names-sql.ts'
 import { prepareText } from '../db/prepare.ts'
 import { selectRow } from '../db/select-rows.ts'
 import { type BookingType, ledgerTransfers } from '../db/tables/ledger.ts'

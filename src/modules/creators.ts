@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import type { Principal } from '../auth/principal.ts'
 import type { Tx } from '../db/client.ts'
+import type { NamedPerson } from '../db/person-names-sql.ts'
 import { selectRow } from '../db/select-rows.ts'
 import { grants } from '../db/tables/grants.ts'
 import { IdOut } from '../http/wire.ts'
-import type { Uuid } from '../lib/ids.ts'
+import { formatId, type Uuid } from '../lib/ids.ts'
 
 export const CreatorOut = z
   .object({
@@ -44,3 +45,6 @@ export const readCreator = async (
   grantId: originGrantId,
   label: originGrantId ? ((await findGrant(tx, { id: originGrantId }))?.label ?? null) : null,
 })
+
+export const namesText = (people: readonly NamedPerson[]): string =>
+  people.map(({ id, name }) => name ?? formatId('account', id)).join(', ')

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { settingsOf } from '../../src/db/settings.ts'
+import { settingsOf } from '../../src/db/connection-settings.ts'
 import { choosePostgresUser, commandAsUser, type PostgresUser } from '../../src/dev/embedded-postgres/programs.ts'
 import { freePort } from '../harness/ports.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Database, inTx } from '../../src/db/client.ts'
+import { settingsOf } from '../../src/db/connection-settings.ts'
 import { probeServer } from '../../src/db/pooler.ts'
-import { settingsOf } from '../../src/db/settings.ts'
 import { statement } from '../../src/db/statement.ts'
 import { factsOf, verifyDaily } from '../../src/operate/verify/verify.ts'
 import { credit, fund, newBeneficiary } from '../harness/money.ts'

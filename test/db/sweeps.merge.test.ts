@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { connectionConfig, settingsOf } from '../../src/db/settings.ts'
+import { connectionConfig, settingsOf } from '../../src/db/connection-settings.ts'
 import { namedStatements } from '../../src/db/statement.ts'
 import { createTestClock } from '../harness/clock.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'

@@ -1,7 +1,7 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
 import { decidingRoles } from '../../auth/permissions.ts'
 import { type Db, inTx, statement } from '../../db/client.ts'
-import { personNameSql } from '../../db/person-name.ts'
+import { personNameSql } from '../../db/person-names-sql.ts'
 import { prepare } from '../../db/prepare.ts'
 import { insertRows, prepareWrite } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'

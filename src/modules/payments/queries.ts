@@ -11,7 +11,7 @@ import {
 } from '../../db/changes.ts'
 import type { Database, Db, Tx } from '../../db/client.ts'
 import { amongIds, containing, createdBetween, newestFirst, ownedBy } from '../../db/list-queries.ts'
-import { approversSql, type NamedPerson, personNameSql } from '../../db/person-name.ts'
+import { approversSql, type NamedPerson, personNameSql } from '../../db/person-names-sql.ts'
 import { type Placeholders, type Prepared, prepare, type RowOf, type Values } from '../../db/prepare.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'

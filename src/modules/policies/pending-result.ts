@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { sha256 } from '../../auth/secrets.ts'
 import { type Db, statement } from '../../db/client.ts'
-import { personNameSql } from '../../db/person-name.ts'
+import { personNameSql } from '../../db/person-names-sql.ts'
 import { presenter } from '../../http/presenter.ts'
 import { Name } from '../../http/wire.ts'
 import { canonicalJson } from '../../lib/canonical.ts'

@@ -1,5 +1,4 @@
 import type { z } from 'zod'
-import { namesText } from '../../db/person-name.ts'
 import type { Column } from '../../http/csv.ts'
 import { presenter } from '../../http/presenter.ts'
 import type { StatementEntry as Entry, StatementScope, StatementSummary } from '../../ledger/statement.ts'
@@ -8,6 +7,7 @@ import { invalidFields } from '../../lib/errors.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMajor, formatMinor } from '../../lib/money.ts'
 import { localDateTime, periodsAt, startOfDateInZones, timeZoneAt, type Zones } from '../../policy/calendar.ts'
+import { namesText } from '../creators.ts'
 import { Period, type ReadStatement, StatementEntry } from './schema.ts'
 
 const maxDays = 366

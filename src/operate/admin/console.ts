@@ -66,6 +66,7 @@ export const openConsole = async (as: string | undefined): Promise<Console> => {
       logger: warningLogger(),
       rails: noRails(config, clock),
       statementTimeoutMs,
+      reads: 'whole_tables',
     })
     close = async () => {
       await deps.db.close()

@@ -12,7 +12,7 @@ import { openDatabase } from './console.ts'
 /** Counts all hours, so that statements have totals when this release first starts. Runs one query per hour with transfers. */
 const countAll = async (url: string): Promise<void> => {
   const logger = warningLogger()
-  const db = connect({ url, poolSize: 1, logger, clock: systemClock, statementTimeoutMs: 3_600_000 })
+  const db = connect({ url, poolSize: 1, logger, clock: systemClock, statementTimeoutMs: 3_600_000, reads: 'whole_tables' })
   try {
     await countHours(db, systemClock.now())
   } finally {

@@ -203,7 +203,7 @@ export const verifyAll = async (
 
 /** Runs the daily check on a separate connection. */
 export const verifyDaily = async ({ directUrl, clock, logger, facts, onBroken }: DailyOptions): Promise<void> => {
-  const db = connect({ url: directUrl, poolSize: 1, clock, logger, statementTimeoutMs })
+  const db = connect({ url: directUrl, poolSize: 1, clock, logger, statementTimeoutMs, reads: 'whole_tables' })
   try {
     const [session] = await db.query<{ setting: string }>(`select setting from pg_settings where name = 'statement_timeout'`)
     if (session?.setting !== String(statementTimeoutMs))
