@@ -23,6 +23,7 @@ import {
 } from './hours.ts'
 import { transferIds } from './id-bounds.ts'
 
+// Features import no tables of the ledger.
 export { bookingTypes } from '../db/tables/ledger.ts'
 
 /** Bookings from `start`, inclusive, to `end`, exclusive. With a workspace, only those of its payments. */
@@ -36,9 +37,10 @@ export type StatementScope = {
   payeesOf: Uuid | 'all' | 'none'
 }
 
+/** Maximum number of payees of a summary: those that got most. */
 const maxPayees = 1_000
 /** Maximum number of uncounted bookings that an answer sums, which takes half a second. */
-const maxRows = 50_000
+const maxUncountedRows = 50_000
 
 const entriesKey = {
   account_id: 'uuid',
@@ -53,12 +55,12 @@ const entriesKey = {
   balance: 'bigint',
 } as const
 
-/** If there are too many bookings to sum, `rows` has one more than `maxRows`. */
+/** If there are too many bookings to sum, `rows` has one more than `maxUncountedRows`. */
 const summary = statement('ledger.statement_summary')`
   with ${periodSql('$2::timestamptz', '$3::timestamptz')},
    rows as materialized (
-     select l.* from edges e cross join lateral (select ${bookingColumns} from ${bookingsSql('$1::uuid', 'e.begins', 'e.ends')}) as l limit ${maxRows + 1}),
-   is_pending as materialized (select count(*) > ${maxRows} as pending from rows),
+     select l.* from edges e cross join lateral (select ${bookingColumns} from ${bookingsSql('$1::uuid', 'e.begins', 'e.ends')}) as l limit ${maxUncountedRows + 1}),
+   is_pending as materialized (select count(*) > ${maxUncountedRows} as pending from rows),
    moved as (
      select h.type, h.workspace_id, nullif(h.beneficiary_id, '${firstId}') as beneficiary_id, h.entries, h.came_in_minor as came_in, h.went_out_minor as went_out
      from ${hourTotalsSql('$1::uuid')} where ${isBookingType('h')}
@@ -170,7 +172,10 @@ export type StatementEntry = {
 
 const findTransfer = selectRow('ledger.transfer', ledgerTransfers, ['id'])
 
-/** The balance at hour $5 plus bookings up to $4. Because clocks differ, bookings of the period ($2 to $3) are ordered by id. */
+/**
+ * The balance at hour $5, plus later bookings up to $4. Bookings of the period ($2 to $3) are ordered by id, and clocks of processes
+ * differ: a booking from before $5 with an id above $4 is in the balance at $5, so it is subtracted.
+ */
 const balanceAfter = statement('ledger.balance_after')`
   with ${countedSql}
    select (${balanceSql('$1::uuid', '$5::timestamptz')}
