@@ -106,7 +106,7 @@ const named = (kind: string, ref: string): string => `components[${quoted(kind)}
 
 const responseType = ({ content }: Response): string => (content ? block([contentType(content)]) : 'unknown')
 
-/** The parts that `route-types.ts` reads: the query, the body and the successful responses. Errors are classes of their own (`errors.ts`). */
+/** The parts that `route-types.ts` reads: query, body and successful responses. Errors are classes of their own (`errors.ts`). */
 const operationType = (operation: Operation): string => {
   const { requestBody, responses } = operation
   const answers = Object.entries(responses).filter(([status]) => status.startsWith('2'))
