@@ -160,11 +160,7 @@ type EventQuery = {
   until?: Date | undefined
 }
 
-const readPage = async (
-  db: Db,
-  query: typeof later,
-  { from, audience, take, delivered, since, until }: EventQuery,
-): Promise<StoredEvent[]> => {
+const readPage = async (db: Db, query: typeof later, { from, audience, take, delivered, since, until }: EventQuery) => {
   const { accountId, workspaceIds, types, isFiltered } = audience
   const form = !isFiltered ? 'all' : types.some(isFrequent) ? 'filtered' : 'rare'
   const rows = await db.run(query[form], {

@@ -68,12 +68,7 @@ const compare = async (tx: Tx, owner: Uuid, before: BeneficiaryRecord, found: re
 type CheckResult = { lookup: ReportedName | null; postponedTo: Date | null; payee: BeneficiaryRecord; similar: Uuid | null }
 
 /** A check that was requested while this one ran stays due, unless this one queried the rail. */
-const dueAfter = (
-  before: BeneficiaryRecord,
-  { lookup, postponedTo, payee }: CheckResult,
-  at: Date,
-  tries: number,
-): Date | null => {
+const dueAfter = (before: BeneficiaryRecord, { lookup, postponedTo, payee }: CheckResult, at: Date, tries: number) => {
   if (postponedTo) return postponedTo
   if (tries > 0) return nextCheckAt(tries, at)
   const isRequestedAgain =

@@ -35,12 +35,7 @@ type Change = {
 }
 
 /** `accountId`: the account that holds the workspace's balance. */
-const recordChange = async (
-  tx: Tx,
-  actor: Actor,
-  accountId: Uuid,
-  { type, action = type, after, before }: Change,
-): Promise<void> => {
+const recordChange = async (tx: Tx, actor: Actor, accountId: Uuid, { type, action = type, after, before }: Change) => {
   const { id, workspaceId } = after
   const data = presentBeneficiary(after)
   await appendEvents(tx, [{ type, accountId, workspaceId, data }])

@@ -25,13 +25,7 @@ import { credit } from '../topups/outcome.ts'
 import { findTopupById, lockTopupWithAccount, type TopupRecord } from '../topups/queries.ts'
 
 /** One limit for all ways in which an administrator moves value. `request`: the end of "a second administrator must …". */
-const requireWithinDailyLimit = async (
-  tx: Tx,
-  config: Config,
-  operator: Operator,
-  amountMinor: Minor,
-  request: string,
-): Promise<void> => {
+const requireWithinDailyLimit = async (tx: Tx, config: Config, operator: Operator, amountMinor: Minor, request: string) => {
   if (await mayDecideAlone(tx, config, operator, amountMinor)) return
   const limit = displayAmount(config.ADJUSTMENT_CONFIRM_MINOR, config.CURRENCY)
   throw new Refusal('separation_of_duties', {

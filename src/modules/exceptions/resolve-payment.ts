@@ -123,13 +123,7 @@ const refuseTooEarly = async (tx: Tx, { id, updatedAt: unknownSince }: PaymentRe
   throw conflict(message, 'rail_may_answer', { from: isoTimeOrNull(from) })
 }
 
-const endUnknown = async (
-  tx: Tx,
-  config: Config,
-  operator: Operator,
-  payment: PaymentRecord,
-  input: ResolvePayment,
-): Promise<Resolution> => {
+const endUnknown = async (tx: Tx, config: Config, operator: Operator, payment: PaymentRecord, input: ResolvePayment) => {
   const { status, amountMinor, providerReceipt } = payment
   const { provider_receipt: given } = input
   // A different receipt belongs to another movement, which this resolution would not book.

@@ -80,13 +80,7 @@ const mailChange = async (tx: Tx, policy: PolicyRecord): Promise<void> => {
   })
 }
 
-const publish = async (
-  tx: Tx,
-  changer: Changer,
-  types: readonly PolicyEvent[],
-  after: PolicyRecord,
-  before?: PolicyRecord,
-): Promise<PolicyRecord> => {
+const publish = async (tx: Tx, changer: Changer, types: readonly PolicyEvent[], after: PolicyRecord, before?: PolicyRecord) => {
   const { workspace } = changer
   const data = presentPolicy(after)
   const compared = { before: before && presentPolicy(before), after: data }

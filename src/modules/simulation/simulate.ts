@@ -68,13 +68,7 @@ const usageNow = statement('simulation.usage')`
   select coalesce(sum(t.used_minor) filter (where t.day = $1::date), 0)::bigint as "dayMinor",
      coalesce(sum(t.used_minor), 0)::bigint as "monthMinor", 0::bigint as "totalMinor" from ${countedTotals}`
 
-const proposedRules = async (
-  tx: Tx,
-  principal: Principal,
-  terms: PolicyTerms,
-  name: string,
-  periods: Periods,
-): Promise<PolicyRules> => {
+const proposedRules = async (tx: Tx, principal: Principal, terms: PolicyTerms, name: string, periods: Periods) => {
   const bindsGrantId = boundGrantOf(principal)
   const values = [periods.day, periods.month, principal.workspace.id, terms.paymentTypes, terms.beneficiaryIds, bindsGrantId]
   const usage = only(await tx.query<Usage>(usageNow, values))

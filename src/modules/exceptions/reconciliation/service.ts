@@ -131,11 +131,7 @@ const unprovenBy = (
   return `${about}: ${reasons.join('; ')}.`
 }
 
-const compareLines = async (
-  db: Db,
-  deps: Pick<Parts, 'config' | 'orderNames' | 'rails'>,
-  statement: StatementToCompare,
-): Promise<Comparison> => {
+const compareLines = async (db: Db, deps: Pick<Parts, 'config' | 'orderNames' | 'rails'>, statement: StatementToCompare) => {
   const { rails, listedOutside, whole, period } = statement
   const { lines, recorded } = await separateRecorded(db, statement.provider, statement.lines)
   const references = lines.flatMap((line) => line.references)

@@ -93,11 +93,7 @@ const readAttempt = (deps: WalletDeps, input: z.output<typeof SignedMessage>): R
 }
 
 /** Runs outside any transaction. The nonce is used up first, so that one message causes one query. */
-const askChain = async (
-  deps: WalletDeps,
-  { message, signature }: z.output<typeof SignedMessage>,
-  attempt: ReadAttempt,
-): Promise<WalletAttempt> => {
+const askChain = async (deps: WalletDeps, { message, signature }: z.output<typeof SignedMessage>, attempt: ReadAttempt) => {
   const { contract, verdict: refused } = attempt
   if (!contract) return attempt
   const verdict = await spendNonce(deps.db, deps.config, attempt)

@@ -62,11 +62,7 @@ const approvalNeeds = (accepted: readonly Accepted[]) => {
   }
 }
 
-const refusalForMissingApprovers = (
-  { state }: DecisionState,
-  payment: Accepted['payment'],
-  needs: DecidedBatch['needs'],
-): Refusal | null => {
+const refusalForMissingApprovers = ({ state }: DecisionState, payment: Accepted['payment'], needs: DecidedBatch['needs']) => {
   const { workspaceId, currency } = payment
   const workspace = assertPresent(state.workspaces.get(workspaceId), 'a payment has no workspace')
   const input = { approvers: approversUnder(workspace, needs?.policyVersions ?? []), payment }
