@@ -13,18 +13,16 @@ type WordsOf<Syntax> = Syntax extends '' | `--${string}` | `[${string}`
   : Syntax extends `${string} ${infer Rest}`
     ? [string, ...WordsOf<Rest>]
     : [string]
-type NeededOf<Syntax> = Syntax extends `${string} --${infer Name} ${infer Rest}` ? Name | NeededOf<Rest> : never
-type OptionalOf<Syntax> = Syntax extends `${string}[--${infer Name} ${infer Rest}` ? Name | OptionalOf<Rest> : never
-type OptionsOf<Syntax> = { [Name in NeededOf<Syntax>]: string } & { [Name in OptionalOf<Syntax>]?: string }
+type OptionsOf<Syntax> = Syntax extends `${string}--${infer Name} ${infer Rest}`
+  ? { [Option in Name]?: string } & OptionsOf<Rest>
+  : unknown
 
-type Run<Words, Options> = (at: Console, words: Words, options: Options) => Promise<unknown>
-/** Runs without the service's parts, on a database of any release. */
-type RunAlone<Options> = (options: Options) => Promise<unknown>
-
-type AnyOptions = Readonly<Record<string, string | undefined>>
+type Options = Readonly<Record<string, string | undefined>>
+type Run<Words, Given> = (at: Console, words: Words, options: Given) => Promise<unknown>
+/** `runAlone`: runs without the service's parts, on a database of any release. */
 export type Command = { syntax: string; help: string } & (
-  | { run: Run<readonly string[], AnyOptions> }
-  | { runAlone: RunAlone<AnyOptions> }
+  | { run: Run<readonly string[], Options> }
+  | { runAlone: (options: Options) => Promise<unknown> }
 )
 export type Commands = Readonly<Record<string, Command>>
 
@@ -33,13 +31,7 @@ export const command = <const Syntax extends string>(
   syntax: Syntax,
   help: string,
   run: Run<WordsOf<Syntax>, OptionsOf<Syntax>>,
-) => ({ syntax, help, run: run as Run<readonly string[], AnyOptions> })
-
-export const commandAlone = <const Syntax extends string>(
-  syntax: Syntax,
-  help: string,
-  runAlone: RunAlone<OptionsOf<Syntax>>,
-) => ({ syntax, help, runAlone: runAlone as RunAlone<AnyOptions> })
+) => ({ syntax, help, run: run as Run<readonly string[], Options> })
 
 export const maxRows = 1000
 

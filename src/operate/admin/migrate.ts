@@ -6,7 +6,7 @@ import { countHours } from '../../ledger/count-hours.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { explain } from '../../process/database.ts'
 import { warningLogger } from '../../process/logger.ts'
-import { type Commands, commandAlone, UsageError } from './arguments.ts'
+import { type Commands, UsageError } from './arguments.ts'
 import { openDatabase } from './console.ts'
 
 /** Counts all hours, so that statements have totals when this release first starts. Runs one query per hour with transfers. */
@@ -43,25 +43,25 @@ const onDatabase = async (minutes: string, work: OnDatabase): Promise<unknown> =
 }
 
 export const migrationCommands = {
-  migrate: commandAlone(
-    '[--serve-as <role>] [--minutes <n>]',
-    `migrates the database to this release. Run it as the owner of the tables, before processes of this release start.
+  migrate: {
+    syntax: '[--serve-as <role>] [--minutes <n>]',
+    help: `migrates the database to this release. Run it as the owner of the tables, before processes of this release start.
       Waits for locked tables, and for another process that migrates, for 10 minutes each, or --minutes.
       --serve-as: grants the service's role its rights`,
-    ({ 'serve-as': role, minutes = '10' }) =>
+    runAlone: ({ 'serve-as': role, minutes = '10' }) =>
       onDatabase(minutes, async (url, patience) => {
         const applied = await migrate(url, patience)
         await countAll(url)
         if (role !== undefined) await grantServiceRole(url, role)
         return { applied, ...(role !== undefined && { serves: role }) }
       }),
-  ),
+  },
   /** Confirms that no process of an earlier release is running or will run, which only the operator can know. */
-  'finish-upgrade': commandAlone(
-    '[--minutes <n>]',
-    `completes the upgrade after the last process of the previous version has ended: drops what only that version
+  'finish-upgrade': {
+    syntax: '[--minutes <n>]',
+    help: `completes the upgrade after the last process of the previous version has ended: drops what only that version
       needs, and enables what it could not serve. A rollback is then impossible`,
-    ({ minutes = '10' }) =>
+    runAlone: ({ minutes = '10' }) =>
       onDatabase(minutes, async (url, patience) => {
         const applied = await migrate(url, { ...patience, finish: true })
         const finishedAt = await withClient(url, async (client) => {
@@ -71,5 +71,5 @@ export const migrationCommands = {
         })
         return { applied, finished_at: finishedAt?.toISOString() ?? null }
       }),
-  ),
+  },
 } satisfies Commands

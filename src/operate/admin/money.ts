@@ -39,7 +39,7 @@ const decide = async (at: Console, name: string, reason: string | undefined, act
 const adjust = async (
   { deps: { db, config }, operator }: Console,
   [to, direction, amount_minor]: readonly [string, string, string],
-  { key, reason }: { key?: string; reason: string },
+  { key, reason = '' }: { key?: string; reason?: string },
 ): Promise<unknown> => {
   const balance = to.startsWith(`${idPrefixes.workspace}_`) ? 'workspace_id' : 'account_id'
   const fields = { [balance]: to, direction, amount_minor, reason }

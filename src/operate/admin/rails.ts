@@ -24,16 +24,17 @@ import type { RailCheck, Rails } from '../../rails/rail.ts'
 import { type Commands, command, idOf, parseFields, readList, UsageError } from './arguments.ts'
 import type { Console } from './console.ts'
 
-const railOf = (name: string): SendingRail => {
-  const rail = sendingRails.find((each) => each === name)
-  if (!rail) throw new UsageError(`unknown rail "${name}": use one of ${sendingRails.join(', ')}`)
-  return rail
-}
-
 export const depositsBy = ({ deposits }: Rails) => depositRails.filter((rail) => deposits[rail])
 
 const readPauses = async ({ db }: Console['deps']) =>
   (await listPauses(db)).map(({ pausedBy: paused_by, pausedAt: paused_at, ...pause }) => ({ ...pause, paused_by, paused_at }))
+
+const changeRail = async ({ deps }: Console, name: string, change: (tx: Tx, rail: SendingRail) => Promise<unknown>) => {
+  const rail = sendingRails.find((each) => each === name)
+  if (!rail) throw new UsageError(`unknown rail "${name}": use one of ${sendingRails.join(', ')}`)
+  await inTx(deps.db, (tx) => change(tx, rail))
+  return readPauses(deps)
+}
 
 const printCheck = ({ requirement, problem }: RailCheck): boolean => {
   console.log(problem === null ? `ok      ${requirement}` : `FAILED  ${requirement}: ${problem}`)
@@ -148,17 +149,10 @@ export const railCommands = {
   'rails pause': command(
     `${sendingRails.join('|')} [--reason <text>]`,
     'sends no payment over a rail until it is resumed',
-    async ({ deps, operator }, [name], { reason = 'paused by an operator' }) => {
-      await inTx(deps.db, (tx) => pauseRail(tx, operator, railOf(name), reason))
-      return readPauses(deps)
-    },
+    (at, [name], { reason = 'paused by an operator' }) =>
+      changeRail(at, name, (tx, rail) => pauseRail(tx, at.operator, rail, reason)),
   ),
-  'rails resume': command(
-    sendingRails.join('|'),
-    'sends the payments that wait for a rail',
-    async ({ deps, operator }, [name]) => {
-      await inTx(deps.db, (tx) => resumeRail(tx, operator, railOf(name)))
-      return readPauses(deps)
-    },
+  'rails resume': command(sendingRails.join('|'), 'sends the payments that wait for a rail', (at, [name]) =>
+    changeRail(at, name, (tx, rail) => resumeRail(tx, at.operator, rail)),
   ),
 } satisfies Commands
