@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { closest } from '../lib/closest.ts'
 import { meantName } from '../lib/did-you-mean.ts'
 import { type FieldError, maxNamedFaults } from '../lib/errors.ts'
-import { shownOnly } from '../lib/text.ts'
+import { mayBeAccount, shownOnly } from '../lib/text.ts'
 
 // Rewords a validator's findings so that they say what to send instead. A schema's own message takes precedence.
 
@@ -18,11 +18,11 @@ const kinds: Readonly<Record<string, string>> = {
   record: 'an object',
 }
 
-/** Names a value to send only if the field's own checks accept it. A number in JSON has lost its leading zeros. */
+/** Names a value to send only if the field's own checks accept it. A long number may be a destination, which no error repeats. */
 const notText = (input: unknown, field: unknown): string => {
   const text = String(input)
-  if (field instanceof z.ZodType && !field.safeParse(text).success) return 'must be a string'
-  return `must be a string: send ${JSON.stringify(text)}${/^\d{5,}$/.test(text) ? ', with its leading zeros if it has any' : ''}`
+  if (mayBeAccount(text)) return 'must be a string: send it in quotes, with its leading zeros if it has any'
+  return field instanceof z.ZodType && !field.safeParse(text).success ? 'must be a string' : `must be a string: send "${text}"`
 }
 
 const wrongType = (expected: string, input: unknown, field: unknown): string => {

@@ -136,12 +136,12 @@ export const idProblem = (kind: IdKind, text: string): string | undefined => {
   const lower = compactNumber(text).toLowerCase()
   if (parseId(kind, lower))
     return compactNumber(text) === text
-      ? `is written in lower case: send "${lower}"`
+      ? `must be lowercase: send "${lower}"`
       : `has a space or a character that is not shown: send "${lower}"`
-  const other = Object.values(idPrefixes).find((known) => text.startsWith(`${known}_`))
+  const other = Object.values(idPrefixes).find((known) => lower.startsWith(`${known}_`))
   return other === undefined || other === prefix
     ? undefined
-    : `begins with ${other}_, which names another kind of thing; send one that begins with ${prefix}_`
+    : `begins with ${other}_, which is another kind of id; send one that begins with ${prefix}_`
 }
 
 const knownPrefixes: ReadonlySet<string> = new Set(Object.values(idPrefixes))

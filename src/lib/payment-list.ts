@@ -4,7 +4,7 @@ import { displayAmount, type Minor, readAmount, readNonNegative } from './money.
 import { bankRail } from './rail-names.ts'
 import { readRows } from './table-file.ts'
 import { filledWidth, rowProblem, type TableRow, withoutHeadings } from './table-rows.ts'
-import { compactNumber } from './text.ts'
+import { compactNumber, mayBeAccount, quotedUnlessAccount } from './text.ts'
 
 /** `path`: a column, or `row` if the row's cells are shifted, so that none of them is used. */
 export type CellFault = { path: string; message: string }
@@ -41,7 +41,7 @@ const readTitles = (titles: readonly string[], rows: readonly TableRow[]) => {
       if (rows.some(({ cells }) => cells[index])) problems.push({ path: 'body', message: `column ${index + 1} has no title` })
     } else if (isReason(title)) continue
     else if (isIgnored(title) || (name !== null && isTransferMethodColumn(name, filledIn(rows, index)))) ignored.push(title)
-    else if (name === null) unknown.push(title.slice(0, longestTitle))
+    else if (name === null) unknown.push(mayBeAccount(title) ? `column ${index + 1}` : title.slice(0, longestTitle))
     else if (first) problems.push({ path: name, message: `is what two titles mean: "${titles[first.index]}" and "${title}"` })
     else columns.push({ index, name })
   }
@@ -68,6 +68,8 @@ const textOf = (cell: string): string =>
     .filter((line) => line !== '')
     .join(' ')
 
+/** An amount with more digits may be a phone number in the wrong column. */
+const maxAmountDigits = 8
 const numbers: ReadonlySet<string> = new Set(['destination', 'amount', 'amount_minor'])
 /** The character that programs write in place of an unreadable one. */
 const lostLetter = '\uFFFD'
@@ -90,20 +92,20 @@ const isNoBank = /^(?:m-?pesa|safaricom|mobile(?: money)?|n\/?a|-)$/i
 /** The form of codes, also of codes that only the deployment knows. In a column of names, other text is a name. */
 const bankCodeForms = { bank_name: /^[A-Z\d-]{1,16}$/, bank_code: /^[A-Z\d-]{1,16}$/i } as const
 
-/** The item's fields from a cell, or the cell's fault. */
-const fieldOf = (name: string, text: string, quotedCell: string, currency: string): [string, string][] | string => {
-  if (name === 'currency') return isOwnCurrency(text.trim(), currency) ? [] : `${quotedCell} is another currency than ${currency}`
+/** The item's fields from a cell, or the cell's fault. `shown`: the cell in quotes, if errors may repeat it. */
+const fieldOf = (name: string, text: string, shown: string, currency: string): [string, string][] | string => {
+  if (name === 'currency') return isOwnCurrency(text.trim(), currency) ? [] : `${shown}is another currency than ${currency}`
   if (name === 'amount') {
     const amount = readNonNegative(text, currency)
     return amount === undefined
-      ? `${quotedCell} is not an amount: write it as 12500 or 12500.50`
+      ? `${shown}is not an amount: write it as 12500 or 12500.50`
       : [['amount_minor', amount.toString()]]
   }
   if (name !== 'bank_name' && name !== 'bank_code') return [[name, text]]
   if (name === 'bank_name' && isNoBank.test(text.trim())) return []
   const code = bankOfName(text)?.code ?? (/\p{L}/u.test(text) ? text.trim() : compactNumber(text))
   if (bankCodeForms[name].test(code)) return [[name, code]]
-  return `${quotedCell} is not the name of one bank that can be paid; GET /v1/banks lists them.${bankHint(text)}`
+  return `${shown}is not the name of one bank that can be paid; GET /v1/banks lists them.${bankHint(text)}`
 }
 
 const itemOf = (columns: readonly Column[], cells: readonly string[], currency: string) => {
@@ -113,21 +115,22 @@ const itemOf = (columns: readonly Column[], cells: readonly string[], currency: 
   for (const { name, index } of columns) {
     const written = textOf(cells[index] ?? '')
     const text = numbers.has(name) ? compactNumber(written) : written
-    const quotedCell = `"${written.slice(0, 40)}"`
+    const shown =
+      name === 'destination' ? '' : quotedUnlessAccount(written, name.startsWith('amount') ? maxAmountDigits : undefined)
     if (text.trim() === '') continue
     if (text.includes(lostLetter))
       faults.push({
         path: name,
-        message: `${quotedCell} has a letter that an earlier program lost (${lostLetter}): enter it again`,
+        message: `${shown}has a letter that an earlier program lost (${lostLetter}): enter it again`,
       })
     else if ((numbers.has(name) || name === 'account_reference') && exponent.test(text))
       faults.push({
         path: name,
-        message: `${quotedCell} is what Excel made of a long number: give the column the format Text, and enter the number again`,
+        message: `${shown}is what Excel made of a long number: give the column the format Text, and enter the number again`,
       })
     else if (name.startsWith('metadata.')) metadata.push([name.slice('metadata.'.length), text])
     else {
-      const field = fieldOf(name, text, quotedCell, currency)
+      const field = fieldOf(name, text, shown, currency)
       if (typeof field === 'string') faults.push({ path: name, message: field })
       else fields.push(...field)
     }
@@ -136,7 +139,7 @@ const itemOf = (columns: readonly Column[], cells: readonly string[], currency: 
   if (named !== undefined && given.bank_code !== undefined && plainCode(given.bank_code) !== plainCode(named))
     faults.push({
       path: 'bank_code',
-      message: `${given.bank_code} is not the code of the named bank, which has ${named}`,
+      message: `${quotedUnlessAccount(given.bank_code)}is not the code of the named bank${mayBeAccount(named) ? '' : `, which has ${named}`}`,
     })
   const item = named === undefined ? given : { bank_code: named, ...given }
   return { item: { ...withPhoneOrRail(item), ...(metadata.length > 0 && { metadata: Object.fromEntries(metadata) }) }, faults }

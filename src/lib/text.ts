@@ -77,6 +77,13 @@ export const quoted = (text: string): string => {
   return `"${isolated(letters.length > maxQuotedLength ? `${cut}…` : line)}"`
 }
 
+/** Whether a text may contain the number of a phone or an account, in whichever field or column it was entered. */
+export const mayBeAccount = (text: string, maxDigits = 4): boolean => (text.match(/\d/g)?.length ?? 0) > maxDigits
+
+/** The beginning of an error's text. Nothing instead of a possible destination, because no error repeats one. */
+export const quotedUnlessAccount = (text: string, maxDigits?: number): string =>
+  mayBeAccount(text, maxDigits) ? '' : `${quoted(text)} `
+
 export const receiptKey = (receipt: string): string => receipt.toUpperCase()
 
 /** A receipt as given, in uppercase and in lowercase, for index lookups, because statements may change its case. */

@@ -92,3 +92,23 @@ test('columns that say nothing about whom or how much are left out with one warn
   expect((await send('')).status).toBe(201)
   expect((await person.api.get('/v1/payments')).body.data).toMatchObject([{ account_reference: 'SAL-E001' }])
 })
+
+test('no error repeats a phone or account number, in whichever column it is', async () => {
+  const person = await signIn(service.api)
+  const account = '722000999'
+  const answers = await Promise.all(
+    [
+      'Name,Phone,Amount\r\nAchieng,2.54722000999E+11,900\r\n',
+      'Name,Phone,Amount\r\nAchieng,254722000999\uFFFD,900\r\n',
+      'Name,Phone,Amount\r\nAchieng,900,+254722000999\r\n',
+      'Name,Bank,Account,Amount\r\nAchieng,0110 722000999,01,900\r\n',
+      'Name,Bank,Bank code,Account,Amount\r\nAchieng,Equity,110722000999,01,900\r\n',
+      'Name,Phone,Amount,Currency\r\nAchieng,0722000101,900,0722000999\r\n',
+      'Achieng,0722000999,900\r\nBaraka,0722000999,900\r\n',
+    ].map((text) =>
+      person.api.post('/v1/payment-batches', undefined, { raw: Buffer.from(text), headers: { 'content-type': 'text/csv' } }),
+    ),
+  )
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 400))
+  for (const { body } of answers) expect(JSON.stringify(body)).not.toContain(account)
+})

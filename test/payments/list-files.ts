@@ -433,7 +433,7 @@ const faulty: ListFile[] = [
         '"Commercial Bank" is not the name of one bank that can be paid; GET /v1/banks lists them. Did you mean 54 (Victoria Commercial Bank)?',
       ],
       [3, 'bank_name', '"Bank of the Moon" is not the name of one bank that can be paid; GET /v1/banks lists them.'],
-      [4, 'bank_code', '01 is not the code of the named bank, which has 68'],
+      [4, 'bank_code', '"01" is not the code of the named bank, which has 68'],
       [5, 'bank_name', 'Did you mean 19 (Bank of Africa) or 06 (Bank of Baroda) or 05 (Bank of India)?'],
       [6, 'bank_code', '"99" is not the code of a bank that can be paid; GET /v1/banks lists them.'],
     ],

@@ -3,7 +3,7 @@ import { type Bank, bankHint, plainCode } from '../../lib/banks.ts'
 import { invalidFields } from '../../lib/errors.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
 import type { RailName } from '../../lib/rail-names.ts'
-import { mask, quoted } from '../../lib/text.ts'
+import { mask, quotedUnlessAccount } from '../../lib/text.ts'
 import type { Destination } from '../../rails/definition.ts'
 import { payouts } from '../../rails/definitions.ts'
 import type { Rails } from '../../rails/rail.ts'
@@ -24,7 +24,7 @@ const bankOf = (code: string | null, banks: readonly Bank[] | null): string | nu
   if (code === null || banks === null) return code
   const bank = banks.find((each) => plainCode(each.code) === plainCode(code))
   if (bank) return bank.code
-  const message = `${quoted(code)} is not the code of a bank that can be paid; GET /v1/banks lists them.${bankHint(code, banks)}`
+  const message = `${quotedUnlessAccount(code)}is not the code of a bank that can be paid; GET /v1/banks lists them.${bankHint(code, banks)}`
   throw invalidFields({ path: 'bank_code', message })
 }
 
