@@ -1399,7 +1399,7 @@ export interface paths {
         }
         201: {
           content: {
-            "application/json": components["schemas"]["PaymentBatch"]
+            "application/json": components["schemas"]["CreatedPaymentBatch"]
           }
         }
       }
@@ -3380,6 +3380,57 @@ export interface components {
         beneficiary_id: string
         /** The name that people see. */
         display_name: string
+        /** The text of the warning, for people. */
+        message: string
+      }[]
+    }
+    CreatedPaymentBatch: {
+      /** The unique ID. */
+      id: string
+      /** The ID of the workspace. */
+      workspace_id: string
+      /** The name. */
+      name: string | null
+      status: components["schemas"]["PaymentBatchStatus"]
+      /** The number of payments. */
+      items_count: number
+      /** The total amount, without fees. */
+      total_minor: string
+      /** The total fees. */
+      fees_minor: string
+      /** The currency of all amounts (ISO 4217). */
+      currency: string
+      /** The Merkle root of the items in their order (RFC 6962), in hexadecimal. An approval of the batch approves exactly these items. */
+      merkle_root: string
+      /** The number of items in each status: scheduled, pending_approval, processing, succeeded, failed, unknown, rejected, expired, cancelled, returned. Statuses without items are omitted. */
+      counts: Record<string, number>
+      /** When a scheduled batch is evaluated and sent. */
+      execute_at: string | null
+      /** The earlier batch that this one repeats. */
+      again_of: string | null
+      /** The approval of the payment or batch; null if none is needed. */
+      approval_id: string | null
+      /** Who requested it: the account and, for a key or an agent, its grant. */
+      initiated_by: {
+        /** The ID of the account. */
+        account_id: string
+        /** The grant of the API key or agent; null for a person. */
+        grant_id: string | null
+      }
+      /** The `Idempotency-Key` of the request that created it; null if it had none. */
+      idempotency_key: string | null
+      /** Your own references. */
+      metadata: Record<string, string>
+      /** When it was created. */
+      created_at: string
+      /** When it was last changed. */
+      updated_at: string
+      /** When the record reached its final status; null until then. */
+      completed_at: string | null
+      /** Warnings about the whole batch, such as ignored CSV columns. New codes may be added. */
+      warnings: {
+        /** The code of the warning. */
+        code: "columns_ignored"
         /** The text of the warning, for people. */
         message: string
       }[]
@@ -5564,7 +5615,7 @@ export interface components {
       } | null
     }
     SeparateBalance: {
-      /** The amount of the shared balance that moves to the new balance of the workspace. */
+      /** The amount of the shared balance that moves to the new balance of the workspace; `"0"` moves nothing. */
       amount_minor: string
     }
     SeparationView: {
@@ -6037,7 +6088,7 @@ export interface components {
     StatementEntry: {
       /** When it happened. */
       at: string
-      /** `payment_return`: a payment that the rail sent back. */
+      /** `payment_return`: a payment that the rail sent back. `adjustment` includes the separation of a balance, which the history calls `separation`. */
       type: "topup" | "payment" | "payment_return" | "fee" | "adjustment"
       /** The paid beneficiary; null if the entry is not a payment. */
       payee: {
@@ -6083,6 +6134,8 @@ export interface components {
       requested_by_name: string | null
       /** The label of the API key or agent that requested it. */
       requested_through: string | null
+      /** The grant of the API key or agent; null for a person. */
+      grant_id: string | null
       /** The accounts that approved it; empty if no approval was needed. */
       approved_by: string[]
       /** The names of the approvers, in the order of `approved_by`. */
@@ -6292,7 +6345,7 @@ export interface components {
       legal_name?: string | null
       /** Whether each payment must have a reference. */
       account_reference_required?: boolean
-      /** Up to 20 keys and values of 200 characters, for your own references. */
+      /** Replaces all metadata. */
       metadata?: Record<string, string>
       /** The new status. */
       status?: "active" | "frozen"
@@ -6676,7 +6729,7 @@ export interface components {
     WorkspaceStatementEntry: {
       /** When it happened. */
       at: string
-      /** `payment_return`: a payment that the rail sent back. */
+      /** `payment_return`: a payment that the rail sent back. `adjustment` includes the separation of a balance, which the history calls `separation`. */
       type: "topup" | "payment" | "payment_return" | "fee" | "adjustment"
       /** The paid beneficiary; null if the entry is not a payment. */
       payee: {
@@ -6722,6 +6775,8 @@ export interface components {
       requested_by_name: string | null
       /** The label of the API key or agent that requested it. */
       requested_through: string | null
+      /** The grant of the API key or agent; null for a person. */
+      grant_id: string | null
       /** The accounts that approved it; empty if no approval was needed. */
       approved_by: string[]
       /** The names of the approvers, in the order of `approved_by`. */
@@ -7235,6 +7290,6 @@ export interface components {
     Rule: "payments" | "per_payment_limit" | "daily_limit" | "monthly_limit" | "total_limit" | "approval_threshold" | "required_approval_count" | "payment_types" | "beneficiary_ids" | "mandate_status" | "mandate_window" | "mandate_workspace" | "mandate_initiator" | "mandate_signature" | "mandate_unconfirmed" | "mandate_payment_types" | "mandate_beneficiary_ids" | "mandate_per_payment" | "mandate_total" | "mandate_max_payments" | "mandate_signer" | "possible_duplicate" | "unconfirmed_duplicate" | "earlier_unknown" | "unconfirmed_payee" | "payee_verification" | "eligible_approvers" | "workspace_frozen" | "account_frozen" | "grant_frozen" | "beneficiary_frozen" | "invalid_token" | "conflict" | "capability_disabled" | "forbidden" | "provider_not_configured" | "available_balance" | "amount_minor" | "account_reference" | "payment_type"
     FailureCode: "payer_insufficient_funds" | "float_insufficient" | "amount_too_small" | "amount_too_large" | "other_amount" | "daily_limit_reached" | "receiver_limit_reached" | "provider_rule" | "provider_busy" | "payer_busy" | "prompt_expired" | "prompt_not_delivered" | "prompt_cancelled" | "prompt_unanswered" | "wrong_pin" | "initiator_refused" | "account_inactive" | "account_locked" | "receiver_not_registered" | "unknown_operator" | "provider_declined" | "provider_cancelled" | "provider_expired" | "provider_failed" | "provider_refused" | "provider_unreachable" | "invalid_amount" | "invalid_destination" | "invalid_account_reference" | "invalid_reference" | "wrong_rail" | "insufficient_funds" | "policy_denied" | "approval_expired" | "policy_changed" | "resolved_by_operator"
     AuditAction: "api_key.create" | "api_key.revoke" | "api_key.rotate" | "approval.approve" | "approval.approved" | "approval.cancelled" | "approval.decision_voided" | "approval.expired" | "approval.refused" | "approval.reject" | "approval.rejected" | "approval.text_changed" | "beneficiary.archived" | "beneficiary.confirmed" | "beneficiary.created" | "beneficiary.name_check" | "beneficiary.updated" | "grant.create" | "grant.revoke" | "grant.update" | "invitation.accept" | "invitation.create" | "invitation.revoke" | "mandate.create" | "mandate.exhausted" | "mandate.expired" | "mandate.refused" | "mandate.revoked" | "member.leave" | "member.remove" | "member.update" | "oauth_client.register" | "oauth_code.reused" | "oauth_consent.approve" | "oauth_consent.deny" | "oauth_token.issue" | "oauth_token.refresh" | "oauth_token.reused" | "oauth_token.revoke" | "payment_batch.cancelled" | "payment_batch.completed" | "payment_batch.create" | "payment_batch.denied" | "payment_batch.expired" | "payment_batch.failed" | "payment_batch.processing" | "payment_batch.rejected" | "payment.cancelled" | "payment.create" | "payment.denied" | "payment.expired" | "payment.failed" | "payment.late_success" | "payment.late_success_charged" | "payment.late_success_written_off" | "payment.processing" | "payment.receipt" | "payment.rejected" | "payment.returned" | "payment.succeeded" | "payment.unknown" | "policy.archived" | "policy.change_requested" | "policy.change_withdrawn" | "policy.created" | "policy.updated" | "suspense.record" | "topup.deposit" | "topup.expired" | "topup.failed" | "topup.initiate" | "topup.other_amount" | "topup.receipt" | "topup.succeeded" | "workspace.create" | "workspace.export_evidence" | "workspace.freeze" | "workspace.unfreeze" | "workspace.update" | "workspace.separate" | "workspace.separation_request" | "workspace.separation_confirm" | "workspace.separation_withdraw" | "account.close" | "account.update" | "admin.account_update" | "admin.adjustment_cancel" | "admin.adjustment_post" | "admin.adjustment_reject" | "admin.adjustment_request" | "admin.assign_suspense" | "admin.delivery_retry" | "admin.enter_suspense_amount" | "admin.export_person" | "admin.grant" | "admin.invite" | "admin.name_movement" | "admin.pass_duplicate_check" | "admin.pause_rail" | "admin.payment_resolve" | "admin.reconcile" | "admin.resolve_difference" | "admin.resolve_provider_alert" | "admin.resolve_suspense" | "admin.resolve_suspense_request" | "admin.resume_rail" | "admin.revoke" | "admin.retire_receipt_key" | "admin.rotate_keys" | "admin.workspace_reinstate" | "admin.workspace_suspend" | "dashboard_token.create" | "identity.link" | "identity.link_refused" | "identity.link_start" | "identity.unlink" | "notification_settings.update" | "passkey.add" | "passkey.remove" | "push_subscription.add" | "push_subscription.remove" | "session.create" | "session.prove" | "session.prove_refused" | "session.revoke" | "sign_in.refused" | "sign_in.start" | "workspace.switch"
-    ErrorReason: "already_member" | "already_recorded" | "archived" | "balance" | "balance_own" | "change_pending" | "decided" | "exhausted" | "expired" | "grant_ended" | "idempotency" | "identity" | "invitation_accepted" | "invitation_expired" | "invitation_revoked" | "limit_reached" | "late_success" | "message_changed" | "no_offer" | "nonce" | "not_assignable" | "passkey" | "paybill_frozen" | "payment" | "possible_duplicate" | "provider_receipt" | "rail_may_answer" | "revoked" | "rotated" | "self" | "status" | "version" | "database_lost_writes" | "not_an_approver" | "sign_up" | "upgrade_running"
+    ErrorReason: "already_member" | "already_recorded" | "archived" | "balance" | "balance_own" | "batch_item" | "change_pending" | "decided" | "exhausted" | "expired" | "grant_ended" | "idempotency" | "identity" | "invitation_accepted" | "invitation_expired" | "invitation_revoked" | "limit_reached" | "late_success" | "message_changed" | "no_offer" | "nonce" | "not_assignable" | "passkey" | "paybill_frozen" | "payment" | "possible_duplicate" | "provider_receipt" | "rail_may_answer" | "revoked" | "rotated" | "self" | "status" | "version" | "database_lost_writes" | "not_an_approver" | "sign_up" | "upgrade_running"
   }
 }

@@ -190,8 +190,7 @@ const principalOf = (
 
 /** Refuses a request that names another workspace than the one to which its grant is bound. */
 const refuseForeignWorkspace = (bound: Uuid, named: Uuid | null): void => {
-  if (named !== null && named !== bound)
-    throw new Refusal('forbidden', { message: 'This credential is bound to another workspace.' })
+  if (named !== null && named !== bound) throw notFound('Workspace-Id')
 }
 
 /** If the secret is known, the workspace is not the caller's, and the answer is the same 404 as for a missing workspace. */

@@ -63,6 +63,8 @@ declare module 'fastify' {
     refuses?: readonly ErrorCode[]
     /** Supports Idempotency-Key, as every authenticated POST that creates something must. */
     idempotent?: boolean
+    /** Its work records refusals, so a freeze refuses a request only after its body has been validated. */
+    recordsRefusals?: true
     /** Allowed while the workspace is frozen, because the route only stops something or returns money. */
     whileFrozen?: boolean
     /** Allowed for a caller whose session has chosen a workspace that no longer admits the account. */

@@ -45,9 +45,9 @@ export const checkAuthority = (request: FastifyRequest, principal: Principal): v
   checkPermission(principal, requiredPermissions(request))
 }
 
-/** With an idempotency key, admission is checked under the locks, once the key is known to be new. */
-const hasKey = ({ headers, routeOptions }: FastifyRequest): boolean =>
-  routeOptions.config.idempotent === true && headers['idempotency-key'] !== undefined
+/** Admission is then checked under the locks: once an idempotency key is known to be new, and where refusals are recorded. */
+const isAdmittedLater = ({ headers, routeOptions: { config } }: FastifyRequest): boolean =>
+  config.recordsRefusals === true || (config.idempotent === true && headers['idempotency-key'] !== undefined)
 
 /** A stolen session alone must not move other people's money or change anything that outlasts the session. */
 const checkProof = ({ method, routeOptions: { config } }: FastifyRequest, caller: Principal, now: Date): void => {
@@ -75,7 +75,7 @@ export const registerAuthorization = (app: App, clock: Clock): void => {
     const { caller } = request
     if (!caller) return
     checkAuthority(request, caller)
-    if (!hasKey(request)) checkAdmission(request, caller, clock.now())
+    if (!isAdmittedLater(request)) checkAdmission(request, caller, clock.now())
     checkSignInMethod(request, caller)
   })
 }

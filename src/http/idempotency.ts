@@ -29,9 +29,14 @@ const keyOf = (request: FastifyRequest): string | undefined => {
   throw invalidFields({ path: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters' })
 }
 
-const pathOf = ({ url }: FastifyRequest): string => new URL(url, 'http://path').pathname
+/** Decoded, as the router reads it: `/v1/%70ayments` is `/v1/payments`. */
+const pathOf = ({ url }: FastifyRequest): string => decodeURIComponent(new URL(url, 'http://path').pathname)
 
-const hashBody = (request: FastifyRequest): Buffer => sha256(request.rawBody ? canonicalJson(JSON.parse(request.rawBody)) : '')
+/** No body and an empty object are the same request, because some clients always send an object. */
+const hashBody = ({ rawBody }: FastifyRequest): Buffer => {
+  const body = rawBody ? canonicalJson(JSON.parse(rawBody)) : ''
+  return sha256(body === '{}' ? '' : body)
+}
 
 const keyScopeOf = ({ principal: { workspace } }: FastifyRequest): KeyScope => ({
   accountId: workspace.owningAccountId,

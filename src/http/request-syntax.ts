@@ -79,11 +79,14 @@ const joinEqualHeaders = ({ rawHeaders, headers }: IncomingMessage): void => {
 
 type Values = Record<string, unknown>
 
+/** Without Node's limit of a thousand parameters, after which it drops the rest silently. The server bounds an address's length. */
+const parseParameters = (text: string): Values => parse(text, '&', '=', { maxKeys: 0 })
+
 const bracketed = /^([^[\]]+)\[([^[\]]+)\]$/
 
 /** `metadata[invoice]=17` becomes `{metadata: {invoice: '17'}}`, without a prototype, because callers choose the names. */
 export const parseQuery = (text: string): Values => {
-  const values = parse(text) as Values
+  const values = parseParameters(text)
   if (!text.includes('[') && !/%5b/i.test(text)) return values
   const folded = Object.create(null) as Values
   for (const [name, value] of Object.entries(values)) {
@@ -124,7 +127,6 @@ const textOfBody = (bytes: Buffer): string => {
 /** Rejects a body on a route that takes none, because the caller may have meant one of its fields as a limit. */
 const refuseUnreadBody = (request: FastifyRequest): void => {
   const { body, routeOptions } = request
-  if (request.is404) return
   if (routeOptions.schema?.body !== undefined || request.rawBody === null) return
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw invalidFields({ path: 'body', message: 'is not expected here' })
@@ -137,7 +139,7 @@ const refuseNul = (url: string): void => {
   if (!url.includes('%00')) return
   const index = url.indexOf('?')
   if (index === -1 || url.slice(0, index).includes('%00')) throw new Refusal('not_found')
-  const parameters = Object.entries(parse(url.slice(index + 1)))
+  const parameters = Object.entries(parseParameters(url.slice(index + 1)))
   const [name = 'query'] = parameters.find((each) => each.join('').includes('\u0000')) ?? []
   throw invalidFields({ path: name.replaceAll('\u0000', ''), message: 'has characters that cannot be stored' })
 }
@@ -167,13 +169,13 @@ export const registerRequestSyntax = (app: App): void => {
   app.decorateRequest('arrivedAt', 0)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
-    if (bytes.length === 0) return undefined
+    if (bytes.length === 0 || request.is404) return undefined
     request.rawBody = textOfBody(bytes)
     return readJson(request.rawBody, request.routeOptions.config.text === 'lenient' ? () => true : isStorable)
   })
   // A chunked body may turn out to be empty. Only then is its Content-Type ignored.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
-    if (bytes.length > 0) throw wrongMediaType(request)
+    if (bytes.length > 0 && !request.is404) throw wrongMediaType(request)
   })
   app.addHook('onRequest', async (request) => {
     const { raw } = request
@@ -182,6 +184,8 @@ export const registerRequestSyntax = (app: App): void => {
     const { headers } = raw
     const empty = headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0'
     if (empty) delete headers['content-type']
+    // A wrong path is answered as one, whatever the body.
+    if (request.is404) return
     // Bodies are never decompressed, because a small body could expand to a huge one.
     if (!empty && !/^(?:identity)?$/i.test(headers['content-encoding'] ?? ''))
       throw new Refusal('unsupported_media_type', { message: 'Send the body as it is, without Content-Encoding.' })

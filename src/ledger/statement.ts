@@ -108,7 +108,7 @@ const entries = prepareText<StatementEntry>()(
      p.rail, p.purpose_code as "purposeCode", p.batch_id as "batchId", p.batch_index as "batchIndex",
      l.name as "batchName", coalesce(p.idempotency_key, l.idempotency_key, u.idempotency_key) as "idempotencyKey",
      coalesce(p.initiator_account_id, u.initiator_account_id) as "requestedBy",
-     ${personNameSql('coalesce(p.initiator_account_id, u.initiator_account_id)')} as "requestedByName", g.label as "requestedThrough",
+     ${personNameSql('coalesce(p.initiator_account_id, u.initiator_account_id)')} as "requestedByName", g.label as "requestedThrough", g.id as "grantId",
      ${approversSql('p.approval_id')} as "approvedBy"
    from page m
      left join deposits d on d.id = case m.reference_type when 'deposit' then m.reference_id end
@@ -117,7 +117,7 @@ const entries = prepareText<StatementEntry>()(
      left join lateral (select t.*, d.receipt as deposit_receipt where ${isDetailed('t')}) as u on true
      left join beneficiaries b on b.id = m.beneficiary_id and (key.payees_of = 'all' or m.workspace_id::text = key.payees_of)
      left join payment_batches l on l.id = p.batch_id
-     left join grants g on g.id = p.grant_id
+     left join grants g on g.id = coalesce(p.grant_id, u.grant_id)
    order by m.id`,
   'pool',
 )
@@ -167,6 +167,7 @@ export type StatementEntry = {
   requestedBy: Uuid | null
   requestedByName: string | null
   requestedThrough: string | null
+  grantId: Uuid | null
   approvedBy: NamedPerson[]
 }
 

@@ -5,6 +5,7 @@ export const conflictReasons = {
   archived: 'It is archived: it cannot be changed or paid.',
   balance: 'The account still has money.',
   balance_own: 'The workspace already has its own balance.',
+  batch_item: 'The payment is an item of the batch in `details.batch_id`, which is cancelled as a whole.',
   change_pending: 'A change that makes a rule less strict or separates a balance is pending: confirm or withdraw it first.',
   decided: 'It is already decided.',
   exhausted: 'The total of the mandate is spent.',

@@ -15,8 +15,7 @@ export type PaymentList = {
   rows: number[]
   /** Faults by index of the item. The item omits the fields of faulty cells. */
   faults: ReadonlyMap<number, CellFault[]>
-  /** Titles of ignored columns, which contain neither payee nor amount. */
-  ignored: string[]
+  warnings: { code: 'columns_ignored'; message: string }[]
 }
 
 type Column = { index: number; name: string }
@@ -172,6 +171,13 @@ const readTotal = (
   return { isTotal: true, problem }
 }
 
+/** About columns that contain neither payee nor amount. */
+const warningsOf = (ignored: readonly string[]): PaymentList['warnings'] => {
+  const titles = ignored.map((title) => title.slice(0, longestTitle)).join(', ')
+  const message = `These columns say nothing about whom or how much, and are left out: ${titles}.`
+  return ignored.length === 0 ? [] : [{ code: 'columns_ignored', message }]
+}
+
 /** `faults` contains the faults of single rows. `problems` means that the file cannot be read as a batch. */
 export const readPaymentList = (
   text: string,
@@ -203,6 +209,6 @@ export const readPaymentList = (
     items: paid.map(({ item }) => item),
     rows: rows.slice(0, paid.length).map(({ number }) => number),
     faults: new Map(paid.flatMap(({ faults }, index) => (faults.length > 0 ? [[index, faults] as const] : []))),
-    ignored: ignored.map((title) => title.slice(0, longestTitle)),
+    warnings: warningsOf(ignored),
   }
 }

@@ -31,6 +31,14 @@ export const unknownPath = (path: string): string => {
   return path.replace(':id', `${prefix ?? 'xxx'}_01h455vb4pex5vsknk084sn02q`).replace(/:[a-z_]+/, 'BCDF-GHJK')
 }
 
+const payment = { beneficiary_id: 'ben_01h455vb4pex5vsknk084sn02q', amount_minor: '1000' }
+
+/** A freeze refuses these only once their body is valid, and records what it refused. Their payee exists nowhere. */
+const validBodies: Readonly<Record<string, unknown>> = {
+  '/v1/payments': payment,
+  '/v1/payment-batches': { items: [payment] },
+}
+
 const attempt = async (service: TestService, row: Pick<Row, 'method' | 'path'>, credential: Credential): Promise<Probed> => {
   const { cookie, bearer, headers } = credential
   const write = row.method !== 'GET'
@@ -43,8 +51,8 @@ const attempt = async (service: TestService, row: Pick<Row, 'method' | 'path'>, 
       ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
       ...headers,
     },
-    // Authorization precedes the body: a caller who may call gets a 400, and nothing happens.
-    ...(write && { body: '{' }),
+    // Authorization precedes the body: a caller who may call gets a 400 or 404, and nothing happens.
+    ...(write && { body: row.path in validBodies ? JSON.stringify(validBodies[row.path]) : '{' }),
   })
   const route = `${row.method} ${row.path}`
   if (response.headers.get('content-type')?.includes('event-stream')) {

@@ -145,6 +145,23 @@ test('a name can change, a destination cannot, and an archived one changes no mo
   expect((await person.api.patch(`/v1/beneficiaries/${id}`, { display_name: 'Newer' })).status).toBe(409)
 })
 
+test('a change that changes nothing leaves no trace: not in the record, not in the events, not in the audit log', async () => {
+  const made = (await create({ ...phone, metadata: { vendor: '17' } })).body
+  const traces = async () => {
+    const events = (await person.api.get('/v1/notifications?type=beneficiary.updated&limit=100')).body.data
+    const log = (await person.api.get('/v1/workspaces/current/audit-log?action=beneficiary.update&limit=100')).body.data
+    return [events.length, log.length]
+  }
+  const before = await traces()
+  for (const change of [{}, { display_name: phone.display_name, metadata: { vendor: '17' }, status: 'active' }]) {
+    const { warnings: _, ...record } = made
+    expect((await person.api.patch(`/v1/beneficiaries/${made.id}`, change)).body).toEqual(record)
+  }
+  expect(await traces()).toEqual(before)
+  expect((await person.api.patch(`/v1/beneficiaries/${made.id}`, { metadata: {} })).body.metadata).toEqual({})
+  expect(await traces()).not.toEqual(before)
+})
+
 test('lists run newest first, page by page, and show this workspace alone', async () => {
   const reader = await signIn(service.api)
   const ids: string[] = []

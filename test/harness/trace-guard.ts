@@ -8,7 +8,7 @@ const guarded: Readonly<Record<string, readonly string[]>> = {
   ledger_transfers: [],
   payments: ['dispatch_due_at', 'updated_at', 'changed', 'approval_id'],
   topups: ['dispatch_due_at', 'updated_at'],
-  approvals: ['updated_at'],
+  approvals: ['updated_at', 'name_awaited_until'],
   approval_decisions: [],
   approval_voids: [],
   adjustments: [],

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Answer, Client } from '../harness/client.ts'
+import { credit } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 import { sendRaw } from './raw.ts'
@@ -40,6 +41,23 @@ test('another order of fields or other white space is the same body; another val
   const other = await create(api, 'order', { display_name: 'Acne' })
   expect([other.status, other.body.error, other.body.details.reason]).toEqual([409, 'conflict', 'idempotency'])
   expect(await countOf(api)).toBe(1)
+})
+
+test('an encoded path is the same path, and no body the same as an empty one', async () => {
+  const { api } = await signIn(first.api)
+  const payeeId = (await create(api, 'encoded')).body.id
+  const again = await api.post('/v1/%62eneficiaries', payee, { key: 'encoded' })
+  expect([again.status, again.body.id, replayed(again)]).toEqual([201, payeeId, 'true'])
+  const account = (await api.get('/v1/accounts/me')).body.id
+  await credit(first, account, 100_000n)
+  const payment = { beneficiary_id: payeeId, amount_minor: '1000' }
+  const paid = await api.post('/v1/payments', payment, { key: 'paid' })
+  const repeated = await api.post('/v1/%70ayments', payment, { key: 'paid' })
+  expect([repeated.status, repeated.text, replayed(repeated)]).toEqual([201, paid.text, 'true'])
+  const { id } = (await api.post('/v1/accounts/me/api-keys', { name: 'Agent' })).body
+  const rotated = await api.post(`/v1/accounts/me/api-keys/${id}/rotate`, undefined, { key: 'rotated' })
+  const empty = await api.post(`/v1/accounts/me/api-keys/${id}/rotate`, {}, { key: 'rotated' })
+  expect([empty.status, empty.body.id, replayed(empty)]).toEqual([201, rotated.body.id, 'true'])
 })
 
 test('of fifty concurrent requests over two processes one has the effect, and all have the same answer', async () => {

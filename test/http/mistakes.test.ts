@@ -85,6 +85,9 @@ describe('the address', () => {
     ['a space after an id', () => ({ path: `/v1/beneficiaries/${beneficiaryId}%20` }), 404, 'not_found', /the id has a space or a character that is not shown: send "ben_\w+"\.$/],
     ['webhooks, which there are none of', () => ({ path: '/v1/webhooks' }), 404, 'not_found', 'There is no such path. Did you mean /v1/notifications/stream?'],
     ['payouts', () => ({ path: '/v1/payouts' }), 404, 'not_found', 'There is no such path. Did you mean /v1/payments?'],
+    ['payouts as a form', () => ({ path: '/v1/payouts', raw: 'amount=5000', bearer: key.key, headers: { 'content-type': 'application/x-www-form-urlencoded' } }), 404, 'not_found', 'There is no such path. Did you mean /v1/payments?'],
+    ['payouts with a body that is not JSON', () => ({ path: '/v1/payouts', raw: '{', bearer: key.key, headers: { 'content-type': 'application/json' } }), 404, 'not_found', 'There is no such path. Did you mean /v1/payments?'],
+    ['payouts with a compressed body', () => ({ path: '/v1/payouts', raw: '{}', bearer: key.key, headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' } }), 404, 'not_found', 'There is no such path. Did you mean /v1/payments?'],
     ['a list of top-ups, which is the history', () => ({ path: '/v1/topups' }), 404, 'not_found', 'There is no such path. Did you mean /v1/topups/initiate or /v1/accounts/me/history?type=topup?'],
     ['the balance by itself', () => ({ path: '/v1/balance' }), 404, 'not_found', 'There is no such path. Did you mean /v1/accounts/me or, for a team, /v1/workspaces/current?'],
     ['nothing like a path', () => ({ path: '/v1/nothing' }), 404, 'not_found', /^There is no such path\. GET \/openapi\.json/],
@@ -160,12 +163,14 @@ describe('money', () => {
     ['more than is there', () => payment({ amount_minor: '5000000' }), 402, 'insufficient_funds', 'The available balance, KES 1,000.00, does not cover this payment.'],
   ])
 
-  test('402 shows what is available to those who may read the account, and nothing to others', async () => {
+  test('402 says what is needed, and what is available only to those who may read the balance', async () => {
     const answer = await person.api.post('/v1/payments', payment({ amount_minor: '5000000' }).body)
     expect(answer.body.details).toMatchObject({ available_minor: '100000', requested_minor: '5000000' })
     const blind = await createKey(person, { permissions: ['payment.create'] })
     const refused = await blind.api.post('/v1/payments', payment({ amount_minor: '5000000' }).body)
     expect([refused.status, refused.body.details.available_minor]).toEqual([402, undefined])
+    const needed = { amount_minor: '5000000', fee_minor: '0', required_minor: '5000000' }
+    expect(refused.body.details).toMatchObject(needed)
     expect(refused.body.message).toBe('The available balance does not cover this payment.')
   })
 })
@@ -253,6 +258,7 @@ describe('the shape', () => {
     ['one status of several that is none', () => ({ path: '/v1/payments?status=failed,nope' }), 400, 'invalid_request', /^status: must be one of "scheduled", /, 'status'],
     ['no provider of a link', () => ({ path: '/v1/accounts/me/identities', body: {}, bearer: undefined, cookie: person.cookie }), 400, 'invalid_request', 'provider: is required', 'provider'],
     ['a provider of a link that is none', () => ({ path: '/v1/accounts/me/identities', body: { provider: 'facebook' }, bearer: undefined, cookie: person.cookie }), 400, 'invalid_request', /^provider: must be one of "/, 'provider'],
+    ['a parameter that is not known, after a thousand others', () => ({ path: `/v1/payments?${'&'.repeat(1_000)}status=failed&nonsense=1` }), 400, 'invalid_request', 'nonsense: is not a known query parameter', 'nonsense'],
     ['a parameter twice', () => ({ path: '/v1/payments?limit=1&limit=2' }), 400, 'invalid_request', 'limit: is given more than once: send one value', 'limit'],
     ['a time twice', () => ({ path: '/v1/payments?created_after=2026-01-01T00:00:00Z&created_after=2026-01-02T00:00:00Z' }), 400, 'invalid_request', 'created_after: is given more than once: send one value', 'created_after'],
     ['one name of metadata twice', () => ({ path: '/v1/payments?metadata[a]=1&metadata[a]=2' }), 400, 'invalid_request', 'metadata.a: is given more than once: send one value', 'metadata.a'],

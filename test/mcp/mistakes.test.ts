@@ -50,7 +50,7 @@ test('every answer about a payment begins with the amount and the payee', async 
 describe('shillings and cents', () => {
   test.each([
     { sent: { amount_minor: '250.00' }, hint: '250.00 is "25000" in minor units' },
-    { sent: { amount_minor: 25_000 }, hint: 'send "25000"' },
+    { sent: { amount_minor: 25_000 }, hint: 'must be a string: send it in quotes' },
     { sent: { amount: 250 }, hint: 'send "250"' },
     { sent: { amount: 'KES 250' }, hint: 'no currency' },
     { sent: { amount: '2,50' }, hint: 'such as "250.00"' },

@@ -161,7 +161,7 @@ describe('a client that a person has connected', () => {
     const other = (await signIn(service.api)).api
     const { workspace } = (await other.get('/v1/workspaces/current')).body
     const answer = await agent.api.get('/v1/accounts/me', { headers: { 'workspace-id': workspace.id } })
-    expect(refusal(answer)).toEqual([403, 'forbidden'])
+    expect(refusal(answer)).toEqual([404, 'not_found'])
   })
 
   test('is revoked with all other agents by one request, which does not revoke keys', async () => {

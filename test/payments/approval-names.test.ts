@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, afterEach, expect, test } from 'vitest'
-import { parseId } from '../../src/lib/ids.ts'
+import { formatId, parseId } from '../../src/lib/ids.ts'
+import { holdAccount } from '../harness/account-hold.ts'
 import { addPasskey } from '../harness/authenticator.ts'
 import type { Json } from '../harness/client.ts'
 import { newBeneficiary } from '../harness/money.ts'
@@ -319,6 +320,25 @@ test('after five seconds the text of a list is made again with what is known, wh
     expect(text).toContain('\nNames: 1 differs, 1 matches\n')
     expect(text).not.toContain('being checked')
   }
+})
+
+test('of a list whose names are all unknown after five seconds, readers do not wait for the account’s lock', async () => {
+  const of = await team(1)
+  const batch = await list(of)
+  for (const name of ['Wanjiru Kamau', 'Landlord']) await delayCheck(of, name)
+  await service.deps.jobs.drain()
+  clock.advance(5)
+  const text = await textOf(batch)
+  expect(text).toContain('being checked: 2')
+  const [paying] = await service.deps.db.query<{ id: string }>('select account_id as id from approvals where id = $1', [
+    parseId('approval', batch.approval_id),
+  ])
+  const hold = await holdAccount(service, formatId('account', paying?.id ?? ''))
+  expect(await textOf(batch)).toBe(text)
+  await hold.release()
+  await service.deps.db.query(`update beneficiaries set name_check_due_at = $1 where name_check_due_at > $1`, [clock.now()])
+  await service.settle()
+  expect(await textOf(batch)).not.toContain('being checked')
 })
 
 test('a name that could not be checked is asked for again when an approval needs it, at most once a minute', async () => {

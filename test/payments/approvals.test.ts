@@ -45,6 +45,7 @@ const sign = async (wallet: Person['wallet'], id: string, decision: string) => {
     signature: await wallet.signMessage({ message }),
   })
 }
+const accountOf = async ({ api }: Person): Promise<string> => (await api.get('/v1/accounts/me')).body.id
 const balance = async (someone: Person) => (await someone.api.get('/v1/accounts/me')).body.balance
 const statusOf = async (someone: Person, id: string) => (await someone.api.get(`/v1/payments/${id}`)).body.status
 
@@ -220,6 +221,19 @@ describe('a payment at or above the threshold', () => {
     expect((await decide(person.api, payment.approval_id, 'approve')).status).toBe(200)
     const otherwise = await decide(person.api, payment.approval_id, 'reject')
     expect([otherwise.status, otherwise.body.error]).toEqual([409, 'conflict'])
+  })
+
+  test('a repetition has that answer even while a freeze or a policy would refuse the decision', async () => {
+    const person = await payer(ask)
+    const other = await colleague(person)
+    const [frozen, unnamed] = [await pay(person), await pay(person)]
+    for (const { approval_id } of [frozen, unnamed]) expect((await decide(person.api, approval_id, 'approve')).status).toBe(200)
+    await person.api.post('/v1/spending-policies', { name: 'Other', ...ask, approver_ids: [await accountOf(other)] })
+    expect((await decide(person.api, unnamed.approval_id, 'approve')).body).toMatchObject({ status: 'approved' })
+    await person.api.post('/v1/workspaces/current/freeze')
+    expect((await decide(person.api, frozen.approval_id, 'approve')).body).toMatchObject({ status: 'approved' })
+    expect((await sign(person.wallet, frozen.approval_id, 'approve')).status).toBe(200)
+    expect((await decide(other.api, frozen.approval_id, 'approve')).body.error).toBe('workspace_frozen')
   })
 
   test('is sent after a signature without bearer or cookie', async () => {

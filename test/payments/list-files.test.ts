@@ -89,7 +89,8 @@ test('columns that say nothing about whom or how much are left out with one warn
   ).toEqual([])
   // Limits are by payment type, so a possible type of ours is not ignored.
   expect((await send('?dry_run=true', list.replace('EFT', 'Bonus'))).status).toBe(400)
-  expect((await send('')).status).toBe(201)
+  const made = await send('')
+  expect([made.status, made.body.warnings]).toEqual([201, warnings])
   expect((await person.api.get('/v1/payments')).body.data).toMatchObject([{ account_reference: 'SAL-E001' }])
 })
 
@@ -100,7 +101,7 @@ test('no error repeats a phone or account number, in whichever column it is', as
     [
       'Name,Phone,Amount\r\nAchieng,2.54722000999E+11,900\r\n',
       'Name,Phone,Amount\r\nAchieng,254722000999\uFFFD,900\r\n',
-      'Name,Phone,Amount\r\nAchieng,900,+254722000999\r\n',
+      'Name,Phone,Amount\r\nAchieng,900,0722-000-999\r\n',
       'Name,Bank,Account,Amount\r\nAchieng,0110 722000999,01,900\r\n',
       'Name,Bank,Bank code,Account,Amount\r\nAchieng,Equity,110722000999,01,900\r\n',
       'Name,Phone,Amount,Currency\r\nAchieng,0722000101,900,0722000999\r\n',
@@ -110,5 +111,5 @@ test('no error repeats a phone or account number, in whichever column it is', as
     ),
   )
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 400))
-  for (const { body } of answers) expect(JSON.stringify(body)).not.toContain(account)
+  for (const { body } of answers) expect(JSON.stringify(body).replaceAll('-', '')).not.toContain(account)
 })

@@ -87,7 +87,34 @@ test('the name of another workspace’s beneficiary is not learnt from a refused
   expect((await refused(stranger.api))[0]).toMatchObject({ error: 'workspace_frozen', beneficiary: null })
 })
 
-test('each item of a batch that is refused is listed', async () => {
+test('a payment and a batch that a freeze refuses are listed, with an idempotency key and without', async () => {
+  const someone = await signIn(service.api)
+  const beneficiary_id = await newBeneficiary(someone.api, { destination: '254722000114' })
+  await someone.api.post('/v1/workspaces/current/freeze', { reason: 'a test' })
+  const payment = { beneficiary_id, amount_minor: '100' }
+  for (const options of [{}, { key: 'frozen' }]) {
+    for (const send of [
+      () => someone.api.post('/v1/payments', payment, options),
+      () => someone.api.post('/v1/payment-batches', { items: [payment] }, options),
+    ]) {
+      const answer = await send()
+      expect([answer.status, answer.body.error]).toEqual([403, 'workspace_frozen'])
+    }
+  }
+  expect((await refused(someone.api)).map(({ error }) => error)).toEqual(Array(4).fill('workspace_frozen'))
+})
+
+test('each item of a batch that is refused is listed, also those that the answer only counts', async () => {
+  const key = await agent()
+  const items = Array.from({ length: 102 }, (_, index) => ({ beneficiary_id: payee, amount_minor: `${20_000 + index * 100}` }))
+  const answer = await key.api.post('/v1/payment-batches', { items })
+  expect([answer.status, answer.body.details.items.length, answer.body.details.more]).toEqual([403, 100, 2])
+  const first = await key.api.get('/v1/payment-refusals?limit=100')
+  const rest = await key.api.get(`/v1/payment-refusals?limit=100&cursor=${first.body.next_cursor}`)
+  expect(first.body.data.length + rest.body.data.length).toBe(102)
+})
+
+test('only the items of a batch that are refused are listed', async () => {
   const key = await agent()
   const items = ['25000', '6000', '15000'].map((amount_minor) => ({ beneficiary_id: payee, amount_minor }))
   expect((await key.api.post('/v1/payment-batches', { items })).status).toBe(403)

@@ -116,6 +116,33 @@ describe('a rule that asks for two', () => {
     expect(heard).toMatchObject([{ data: { id, pending_change: { change: { status: 'archived' } } } }])
   })
 
+  test('is asked for again by the same request with the same answer, and by another person or with another change with 409', async () => {
+    const scene = await createScene()
+    const second = await join(service, scene.team, 'admin')
+    const { api } = scene.owner
+    const id = await make(scene)
+    const waits = await api.delete(`${path}/${id}`)
+    const again = await api.delete(`${path}/${id}`)
+    expect([again.status, again.body]).toEqual([202, waits.body])
+    expect((await second.api.delete(`${path}/${id}`)).body.details.reason).toBe('change_pending')
+    await api.delete(`${path}/${id}/pending-change`)
+    const lower = { version: 1, required_approval_count: 1 }
+    const changed = await api.patch(`${path}/${id}`, lower)
+    expect((await api.patch(`${path}/${id}`, lower)).body).toEqual(changed.body)
+    expect((await api.delete(`${path}/${id}`)).body.details.reason).toBe('change_pending')
+  })
+
+  test('waits although the only other approver has closed the account, until a day later', async () => {
+    const scene = await createScene()
+    const second = await join(service, scene.team, 'approver')
+    const id = await make(scene)
+    expect((await second.api.delete('/v1/accounts/me')).status).toBe(200)
+    expect((await scene.owner.api.delete(`${path}/${id}`)).status).toBe(202)
+    const other = await make(scene)
+    await pass(day + minute)
+    expect((await (await again(scene.owner, scene.team)).api.delete(`${path}/${other}`)).status).toBe(200)
+  })
+
   test('is loosened after 24 hours, and not a minute before', async () => {
     const scene = await createScene()
     await join(service, scene.team, 'approver')

@@ -231,6 +231,8 @@ describe('as CSV', () => {
       amount: '300.00',
       amount_minor: '30000',
       created_local: '2026-04-01 00:00:01',
+      updated_local: expect.stringMatching(/^2026-04-01 00:00:/),
+      execute_local: '',
       time_zone: 'Africa/Nairobi',
     })
     const history = await rowsOf('/v1/accounts/me/history?type=payment_hold')
@@ -258,6 +260,7 @@ describe('as CSV', () => {
       expect(row).toMatchObject({
         ...paid,
         requested_through: 'Agent',
+        grant_id: key.grantId,
         requested_by: person.accountId,
         approved_by: person.accountId,
         idempotency_key: 'rents-2026-04',
@@ -272,6 +275,7 @@ describe('as CSV', () => {
         purpose_code: 'RENT',
         requested_by_name: 'Nía Kimani',
         requested_through: 'Agent',
+        grant_id: key.grantId,
         approved_by: [person.accountId],
         approved_by_names: ['Nía Kimani'],
       })
@@ -364,16 +368,20 @@ test('a workspace’s statement is that of its balance: of a personal workspace,
   expect({ ...body, next_cursor: null }).toEqual({ ...own, next_cursor: null })
 })
 
-test('a person’s own statement has the days of the personal workspace, whichever workspace the session is in', async () => {
+test('a person’s own statement and history have the days of the personal workspace, whichever workspace the session is in', async () => {
   const visitor = await signIn(service.api)
   await fund(service, visitor, 100_000n)
   const path = '/v1/accounts/me/statement?from=2026-03-01&to=2026-03-31'
   const own = await visitor.api.get(path)
+  const history = async () => (await visitor.api.get('/v1/accounts/me/history', { headers: { accept: 'text/csv' } })).text
+  const ownHistory = await history()
+  expect(ownHistory).toContain('Africa/Nairobi')
   const team = await visitor.api.post('/v1/workspaces', { name: 'New York', time_zone: 'America/New_York' })
   await standIn(visitor, team.body.workspace.id)
   const { body } = await visitor.api.get('/v1/workspaces/current')
   expect([own.body.time_zone, body.workspace.time_zone]).toEqual(['Africa/Nairobi', 'America/New_York'])
   expect((await visitor.api.get(path)).body).toEqual(own.body)
+  expect(await history()).toBe(ownHistory)
 })
 
 test('verify finds a booking that was slipped in before a statement that has ended', async () => {

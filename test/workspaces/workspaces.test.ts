@@ -85,7 +85,11 @@ test('a grant is bound to its workspace: it cannot be switched, and sees only it
   expect(list.body.data.map((view: { workspace: { id: string } }) => view.workspace.id)).toEqual([team.id])
   const named = (id: string) => key.api.get('/v1/workspaces/current', { headers: { 'workspace-id': id } })
   expect((await named(team.id)).status).toBe(200)
-  expect((await named(personal)).status).toBe(403)
+  // The answer is the same for a workspace of the person, of another person and of nobody.
+  for (const id of [personal, noSuchWorkspace]) {
+    const { status, body } = await named(id)
+    expect([status, body.error, body.details.field]).toEqual([404, 'not_found', 'Workspace-Id'])
+  }
 })
 
 test('the header Workspace-Id names another of one’s workspaces for one request', async () => {

@@ -4,7 +4,9 @@ import { confirmationOf } from '../identity/passkeys/signed-text-service.ts'
 import { WorkspaceView } from '../workspaces/schema.ts'
 
 export const SeparateBalance = BodyIn('SeparateBalance', {
-  amount_minor: MinorIn.describe('The amount of the shared balance that moves to the new balance of the workspace.'),
+  amount_minor: MinorIn.describe(
+    'The amount of the shared balance that moves to the new balance of the workspace; `"0"` moves nothing.',
+  ),
 })
 
 export const PendingSeparation = RecordOut('PendingSeparation', {

@@ -8,7 +8,7 @@ import { selectAmong, selectPage, selectRow } from '../../db/select-rows.ts'
 import { beneficiaries, beneficiaryVerifications, payees } from '../../db/tables/beneficiaries.ts'
 import { filtersOf, type PageRequest } from '../../http/pagination.ts'
 import { takesAnyReference } from '../../lib/account-reference.ts'
-import { invalidFields } from '../../lib/errors.ts'
+import { invalidFields, notFound } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { ListBeneficiaries } from './schema.ts'
 
@@ -158,18 +158,22 @@ const refuseBeneficiaries = (ids: readonly Uuid[], path: string, why: string): v
   if (ids.length > 0) throw invalidFields(...ids.map((id) => ({ path, message: `${formatId('beneficiary', id)} ${why}` })))
 }
 
-/** Throws a 400 unless each beneficiary belongs to the workspace. Unknown ids and other tenants' ids get the same error. */
-export const requireBeneficiaries = async (db: Db, workspaceId: Uuid, ids: readonly Uuid[] | null, path: string) => {
-  const rows = (await findBeneficiaries(db, ids ?? [])).filter((row) => row.workspaceId === workspaceId)
+/** `missing`: unknown ids and other tenants' ids, which get the same error. */
+const amongOwn = async (db: Db, workspaceId: Uuid, ids: readonly Uuid[]) => {
+  const rows = (await findBeneficiaries(db, ids)).filter((row) => row.workspaceId === workspaceId)
   const known = new Set(rows.map((row) => row.id))
-  const missing = (ids ?? []).filter((id) => !known.has(id))
-  refuseBeneficiaries(missing, path, 'is not a beneficiary of this workspace')
-  return rows
+  return { rows, missing: ids.filter((id) => !known.has(id)) }
 }
+
+/** For policies, whose contents are checked as a whole: an unknown beneficiary is a 400 like any other contradiction. */
+export const requireBeneficiaries = async (db: Db, workspaceId: Uuid, ids: readonly Uuid[], path: string): Promise<void> =>
+  refuseBeneficiaries((await amongOwn(db, workspaceId, ids)).missing, path, 'is not a beneficiary of this workspace')
 
 /** Refuses paybills without a fixed account reference, because such an entry would allow every account behind the paybill. */
 export const requireAllowable = async (db: Db, workspaceId: Uuid, ids: readonly Uuid[] | null, path: string): Promise<void> => {
-  const refused = (await requireBeneficiaries(db, workspaceId, ids, path)).filter(takesAnyReference).map(({ id }) => id)
+  const { rows, missing } = await amongOwn(db, workspaceId, ids ?? [])
+  if (missing.length > 0) throw notFound(path)
+  const refused = rows.filter(takesAnyReference).map(({ id }) => id)
   const why =
     'is a paybill with any account reference, so allowing it would allow every account behind it. Create a beneficiary with a fixed account_reference, and name that one'
   refuseBeneficiaries(refused, path, why)

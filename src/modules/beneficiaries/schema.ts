@@ -39,7 +39,7 @@ export const UpdateBeneficiary = z
     display_name: Name,
     legal_name: Name.nullable(),
     account_reference_required: z.boolean(),
-    metadata: Metadata,
+    metadata: Metadata.describe('Replaces all metadata.'),
     status: z.enum(['active', 'frozen']),
   })
   .partial()
@@ -133,6 +133,11 @@ export const ListBeneficiaries = PageQuery.extend({
   q: bounded(100).trim().min(1).optional().describe('Part of the display name or the legal name.'),
   metadata: Metadata.optional().describe('`?metadata[vendor]=17`: only beneficiaries whose metadata has all of these values.'),
   id: Ids.optional().describe('One or more beneficiary IDs, such as those in a list of payments.'),
-  status: z.enum(['active', 'all']).optional().describe('`all` includes archived beneficiaries. Otherwise only `id` does.'),
+  status: z
+    .enum(['active', 'all'])
+    .optional()
+    .describe(
+      '`active`, the default, includes frozen beneficiaries. `all` includes archived ones too. Otherwise only `id` does.',
+    ),
 })
 export type ListBeneficiaries = z.output<typeof ListBeneficiaries>

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { and, eq, isNull } from 'drizzle-orm'
 import { type Principal, requireActiveAccount, requireFreshProof } from '../../auth/principal.ts'
 import type { Derivations, Vault } from '../../auth/vault.ts'
@@ -220,13 +221,14 @@ export const updateBeneficiary = async (
   const { status: _, ...rest } = change
   const named = camelFields(rest)
   const fields = { ...before, ...named }
+  const frozenAt = change.status === undefined ? before.frozenAt : change.status === 'frozen' ? (before.frozenAt ?? at) : null
+  if (frozenAt === before.frozenAt && isDeepStrictEqual(fields, before)) return before
   const renamed = fields.displayName !== before.displayName || fields.legalName !== before.legalName
   const written = updateRow(tx, beneficiaries, before, {
     ...named,
     ...(creator && renamed && renamedBy(creator, fields, at)),
     updatedAt: at,
   })
-  const frozenAt = change.status === undefined ? before.frozenAt : change.status === 'frozen' ? (before.frozenAt ?? at) : null
   if (frozenAt !== before.frozenAt) await freezePayee(tx, principal.workspace.balanceAccountId, before, frozenAt)
   const after = { ...written, frozenAt }
   if (renamed) wakeAfterCommit(tx, 'names')

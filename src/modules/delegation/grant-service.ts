@@ -19,7 +19,14 @@ import { recordSessionAct } from '../session-acts.ts'
 import { lockMembership, requireMembership } from '../workspaces/membership.ts'
 import { withState } from '../workspaces/present.ts'
 import { findWorkspace, type MemberRecord } from '../workspaces/queries.ts'
-import { type Controls, type ControlsChange, changeControls, refuseLimitedAccountManager, widens } from './control-rules.ts'
+import {
+  type Controls,
+  type ControlsChange,
+  changeControls,
+  isWider,
+  refuseLimitedAccountManager,
+  widens,
+} from './control-rules.ts'
 import { presentControls } from './present.ts'
 import {
   derivesFrom,
@@ -248,6 +255,10 @@ export const changeGrant = async (
   if (widens(before, after) || (before.frozenAt && !frozenAt)) {
     await requireDescendant(tx, principal, before)
     requireFreshProof(principal, at)
+    if (principal.originGrantId !== null && isWider('totalLimitMinor', before, after))
+      throw new Refusal('forbidden', {
+        message: 'Only a person, with a sign-in method of their own, can raise total_limit_minor.',
+      })
     recordSessionAct(tx, principal, { kind: 'widened', workspaceId: before.workspaceId, recordId: grantId })
   }
   const [view] = await Promise.all([

@@ -18,6 +18,7 @@ import { type BatchRecord, batchList, changedBatches, findBatch, linesOf, presen
 import {
   type BatchEntry,
   type CompleteBatch,
+  CreatedPaymentBatch,
   CreatePaymentBatch,
   CreatePaymentBatchQuery,
   ListPaymentBatches,
@@ -109,14 +110,15 @@ const registerCreate = (app: App, deps: Deps): void => {
   routes.handle('POST', path, 'payment_batches.create', {
     permission: 'payment.create',
     idempotent: true,
+    recordsRefusals: true,
     refuses: batchRefusals,
     summary: 'Create a payment batch',
     description:
-      'Creates up to 1,000 payments with one approval. All items are checked first, and all or none are created: `details.items` of the error lists each item that cannot be paid. Limits count item by item, in one transaction with all holds. If any item needs an approval, the whole batch waits for it. The batch needs the highest number of approvals that any item needs, and its text binds every item with a Merkle root. Approved items are sent individually; an item that no longer passes fails alone. Each item is a payment: `GET /v1/payments?batch_id=`.\n\nAn item names its beneficiary with `beneficiary_id`, or with `display_name` and `destination`. With the latter, the beneficiary with this destination is paid, or a new one is created with the batch. The body can also be CSV (`Content-Type: text/csv`), as saved by a spreadsheet. The first row names the columns: the fields of an item, `metadata.<name>`, and `amount` in major units or `amount_minor`. `?dry_run=true` checks everything and creates nothing. `again` repeats an earlier batch with the same beneficiaries, except for the items that `items` changes or omits. In errors, `index` then counts the remaining items.',
+      'Creates up to 1,000 payments with one approval. All items are checked first, and all or none are created: `details.items` of the error lists each item that cannot be paid. A fault of the whole request, such as a freeze, is answered first and alone. Limits count item by item, in one transaction with all holds. If any item needs an approval, the whole batch waits for it. The batch needs the highest number of approvals that any item needs, and its text binds every item with a Merkle root. Approved items are sent individually; an item that no longer passes fails alone. Each item is a payment: `GET /v1/payments?batch_id=`.\n\nAn item names its beneficiary with `beneficiary_id`, or with `display_name` and `destination`. With the latter, the beneficiary with this destination is paid, or a new one is created with the batch. The body can also be CSV (`Content-Type: text/csv`), as saved by a spreadsheet. The first row names the columns: the fields of an item, `metadata.<name>`, and `amount` in major units or `amount_minor`. `?dry_run=true` checks everything and creates nothing. `again` repeats an earlier batch with the same beneficiaries, except for the items that `items` changes or omits. In errors, `index` then counts the remaining items.',
     consumes: ['application/json', ...csvTypes],
     querystring: CreatePaymentBatchQuery,
     body: CreatePaymentBatch,
-    response: { 200: PaymentBatchPreview, 201: PaymentBatch },
+    response: { 200: PaymentBatchPreview, 201: CreatedPaymentBatch },
     bodyLimit: maxBatchBytes,
     handler: async (request, reply) => {
       const { paymentList: list, query } = request
@@ -129,7 +131,7 @@ const registerCreate = (app: App, deps: Deps): void => {
         principal: request.principal,
         input: withCsvFaults(await readCompleteBatch(deps.db, request.principal, request.body), list),
         rows: list?.rows ?? null,
-        ignored: list?.ignored ?? [],
+        warnings: list?.warnings ?? [],
         dryRun,
         ...write,
         // A dry run has no effect, so it needs no idempotency key.

@@ -77,8 +77,12 @@ const columnOf = (name: keyof Payment): Column<Exported> => [name, ({ shown }) =
 /** Local times use the workspace's time zone at the payment's creation. */
 export const paymentColumns = (zones: Zones): readonly Column<Exported>[] => [
   ...(['id', 'created_at'] as const).map(columnOf),
-  ['created_local', ({ createdAt }) => localDateTime(createdAt, timeZoneAt(zones, createdAt))],
-  ['completed_local', ({ completedAt, createdAt }) => completedAt && localDateTime(completedAt, timeZoneAt(zones, createdAt))],
+  ...(['createdAt', 'completedAt', 'executeAt', 'updatedAt'] as const).map(
+    (name): Column<Exported> => [
+      name.replace('At', '_local'),
+      ({ createdAt, [name]: time }) => time && localDateTime(time, timeZoneAt(zones, createdAt)),
+    ],
+  ),
   ['time_zone', ({ createdAt }) => timeZoneAt(zones, createdAt)],
   columnOf('status'),
   ['amount', ({ amountMinor }) => formatMajor(amountMinor)],

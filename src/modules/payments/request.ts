@@ -1,4 +1,6 @@
 import type { Principal } from '../../auth/principal.ts'
+import type { Refusal } from '../../lib/errors.ts'
+import type { PaymentList } from '../../lib/payment-list.ts'
 import type { MandateSignatureStatus } from '../../policy/types.ts'
 import type { AccountQueue } from '../../queue/account-queue.ts'
 import type { RecordAnswer } from '../../queue/record-keys.ts'
@@ -26,8 +28,7 @@ export type BatchRequest = WriteRequest<Principal> & {
   input: CompleteBatch
   /** Spreadsheet row of each item; null for a JSON batch. */
   rows: readonly number[] | null
-  /** Titles of ignored CSV columns. */
-  ignored: readonly string[]
+  warnings: PaymentList['warnings']
   dryRun: boolean
   traceparent: string | null
 }
@@ -40,6 +41,9 @@ export type DecisionParts = Pick<Parts, 'clock' | 'config' | 'derivations' | 'ra
 export type RefusableRequest =
   | ({ kind: 'payment' } & Pick<PaymentRequest, 'principal' | 'input'>)
   | ({ kind: 'batch' } & Pick<BatchRequest, 'principal' | 'input' | 'dryRun'>)
+
+/** The fault of an item. The refusal of a batch has the faults of all its items as its cause, and names only the first of them. */
+export type Fault = { index: number; refusal: Refusal }
 
 /** Records refused payments in groups after they are answered. A killed process loses refusals that it has not written yet. */
 export type Refusals = {

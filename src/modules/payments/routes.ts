@@ -80,6 +80,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
   routes.handle('POST', path, 'payments.create', {
     permission: 'payment.create',
     idempotent: true,
+    recordsRefusals: true,
     refuses: batchRefusals,
     summary: 'Create a payment',
     description:

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import { countsUnder, requiresSecondPerson } from '../../auth/authority-sql.ts'
@@ -39,7 +40,7 @@ export const ConfirmChange = confirmationOf('ConfirmPolicyChange', 'pending_chan
 /**
  * Eligibility of a change to policy $1, requested by $2 and confirmed by $5 (null: not confirmed):
  * - `isGuarded`: the policy requires two people, it does not bind a revoked grant alone, and someone else can decide, or could
- *   in the last day (even if removed since);
+ *   in the last day (even if removed or closed since);
  * - `mayManage`: the requester may manage policies, and the grant behind the request, if any, is active;
  * - `counted`: the accounts among the two that count as approvers.
  */
@@ -47,7 +48,7 @@ const readEligibility = statement('policies.change_standing')`
   select ${requiresSecondPerson('p', 'required_approval_count')}
      and coalesce((select g.revoked_at is null from grants g where g.id = p.binds_grant_id), true) and (
        exists (select from members o join accounts a on a.id = o.account_id
-         where o.workspace_id = w.id and o.account_id <> $2 and o.status = 'active' and o.role in ${namesSql(decidingRoles)} and a.status <> 'closed')
+         where o.workspace_id = w.id and o.account_id <> $2 and o.status = 'active' and o.role in ${namesSql(decidingRoles)} and (a.status <> 'closed' or a.updated_at > $4::timestamptz - interval '24 hours'))
        or exists (select from audit_log l where l.workspace_id = w.id and l.action in ('member.update', 'member.remove', 'member.leave')
          and l.at > $4::timestamptz - interval '24 hours'
          and l.before->>'account' <> $3 and l.before->>'status' = 'active' and l.before->>'role' in ${namesSql(decidingRoles)})) as "isGuarded",
@@ -77,6 +78,7 @@ const applyResult = (tx: Tx, changer: Changer, before: PolicyRecord, result: Res
 
 /**
  * The only function that loosens a policy for a caller. Requires fresh proof; the change waits if the policy requires two people.
+ * Its requester may repeat it.
  * @throws 409 `change_pending` if another change is already pending
  */
 export const loosen = async (
@@ -88,6 +90,8 @@ export const loosen = async (
 ): Promise<{ policy: PolicyRecord; waits: boolean }> => {
   const { accountId: requester, originGrantId: grantId, workspace } = principal
   requireFreshProof(principal, tx.at)
+  if (before.pendingChangeBy === requester && isDeepStrictEqual(before.pendingChange, change))
+    return { policy: before, waits: true }
   if (before.pendingChange !== null)
     throw conflict('A change of this policy waits already: confirm or withdraw it first.', 'change_pending')
   recordSessionAct(tx, principal, {

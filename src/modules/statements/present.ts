@@ -22,8 +22,7 @@ export const periodOf = ({ from, to }: Pick<ReadStatement, 'from' | 'to'>, now: 
   const first = from ?? (to === undefined ? periodsAt(now, timeZoneAt(zones, now)).month : `${to.slice(0, 7)}-01`)
   const last = to ?? lastOfMonth(first)
   if (last < first) throw invalidFields({ path: 'to', message: 'must not be before from' })
-  if (dateAfter(first, maxDays) <= last)
-    throw invalidFields({ path: 'to', message: `must be at most ${maxDays} days after from` })
+  if (dateAfter(first, maxDays) <= last) throw invalidFields({ path: 'to', message: `a period has at most ${maxDays} days` })
   const [start, end] = [startOfDateInZones(zones, first), startOfDateInZones(zones, dateAfter(last, 1))]
   const timeZone = timeZoneAt(zones, new Date(Math.min(now.getTime(), end.getTime() - 1)))
   return { from: first, to: last, timeZone, zones, start, end }
@@ -103,6 +102,7 @@ export const columnsOf = (zones: Zones, currency: string, hasBalances: boolean):
   ['requested_through', ofEntry(({ requestedThrough }) => requestedThrough)],
   ['approved_by_names', ofEntry(({ approvedBy }) => namesText(approvedBy))],
   ['requested_by', ofEntry(({ requestedBy }) => requestedBy && formatId('account', requestedBy))],
+  ['grant_id', ofEntry(({ grantId }) => grantId && formatId('grant', grantId))],
   ['approved_by', ofEntry(({ approvedBy }) => approvedBy.map(({ id }) => formatId('account', id)).join(' '))],
   ['batch_id', ofEntry(({ batchId }) => batchId && formatId('payment_batch', batchId))],
   ['batch_index', ofEntry(({ batchIndex }) => batchIndex?.toString() ?? null)],

@@ -19,7 +19,11 @@ const Total = { in_minor: MinorOut, out_minor: MinorOut, entries: z.number().int
 
 const entry = {
   at: TimeOut,
-  type: z.enum(bookingTypes).describe('`payment_return`: a payment that the rail sent back.'),
+  type: z
+    .enum(bookingTypes)
+    .describe(
+      '`payment_return`: a payment that the rail sent back. `adjustment` includes the separation of a balance, which the history calls `separation`.',
+    ),
   payee: z.object({ id: IdOut('beneficiary'), display_name: z.string(), destination_mask: z.string() }).nullable(),
   payment_rail: z.enum(railNames).nullable(),
   purpose_code: z.string().nullable().describe('The ISO 20022 external purpose code of the payment; null if none.'),
@@ -37,6 +41,7 @@ const entry = {
   requested_by: IdOut('account').nullable(),
   requested_by_name: z.string().nullable().describe('The display name of the requester, or their first wallet if there is none.'),
   requested_through: z.string().nullable().describe('The label of the API key or agent that requested it.'),
+  grant_id: IdOut('grant').nullable(),
   approved_by: z.array(IdOut('account')),
   approved_by_names: z.array(z.string().nullable()).describe('The names of the approvers, in the order of `approved_by`.'),
   payment_id: IdOut('payment').nullable(),

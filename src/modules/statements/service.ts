@@ -10,7 +10,7 @@ import {
 } from '../../ledger/statement.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
-import { findPersonalWorkspace, readZones } from '../workspaces/queries.ts'
+import { readOwnZones, readZones } from '../workspaces/queries.ts'
 import { type Line, periodOf, type ReadPeriod } from './present.ts'
 import type { ReadStatement } from './schema.ts'
 
@@ -60,9 +60,8 @@ export const openStatement = async (
 ): Promise<OpenStatement> => {
   const { workspace } = principal
   const isOfCurrentMonth = query.from === undefined && query.to === undefined
-  const isOwnWorkspace = isOfWorkspace || workspace.kind === 'personal'
   const [zones, at] = await Promise.all([
-    readZones(db, isOwnWorkspace ? workspace : await findPersonalWorkspace(db, principal.accountId)),
+    isOfWorkspace ? readZones(db, workspace) : readOwnZones(db, principal),
     isOfCurrentMonth && after !== null ? bookedAt(db, after) : clock.now(),
   ])
   const period = periodOf(query, at, zones)

@@ -35,15 +35,7 @@ export const InitiateTopup = z
     metadata: Metadata.optional(),
   })
   .superRefine(({ method, amount_minor, phone_number }, context) => {
-    if (isDepositRail(method)) {
-      if (phone_number !== undefined)
-        context.addIssue({
-          code: 'custom',
-          path: ['phone_number'],
-          message: `does not go with ${method}: no phone gets a prompt`,
-        })
-      return
-    }
+    if (isDepositRail(method)) return
     for (const [path, value] of Object.entries({ amount_minor, phone_number }))
       if (value === undefined) context.addIssue({ code: 'custom', path: [path], message: `is required for ${method}` })
   })

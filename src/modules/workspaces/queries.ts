@@ -1,5 +1,6 @@
 import { and, asc, eq, getTableColumns, isNull, ne, or, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
+import type { Principal } from '../../auth/principal.ts'
 import { type Db, first, type Tx } from '../../db/client.ts'
 import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { type Placeholders, prepare } from '../../db/prepare.ts'
@@ -112,6 +113,14 @@ export const findPersonalWorkspace = async (db: Db, accountId: Uuid): Promise<ty
 
 export const findPersonalWorkspaceId = async (db: Db, accountId: Uuid): Promise<Uuid> =>
   (await findPersonalWorkspace(db, accountId)).id
+
+/** The zones of the account's personal workspace, for dates of its own balance. */
+export const readOwnZones = async (
+  db: Db,
+  { accountId, workspace }: Pick<Principal, 'accountId' | 'workspace'>,
+): Promise<Zones> => {
+  return readZones(db, workspace.kind === 'personal' ? workspace : await findPersonalWorkspace(db, accountId))
+}
 
 /** The workspace in which a session begins: the last used one that the account may still use, otherwise its personal one. */
 const homeWorkspace = prepare('workspaces.home', { accountId: 'uuid' }, (orm, param) =>

@@ -154,13 +154,32 @@ describe('changing controls', () => {
     expect((await root.api.get(path)).body.data.map((grant: { id: string }) => grant.id)).toEqual([child.grantId, root.grantId])
   })
 
+  test('refuses a beneficiary that does not exist', async () => {
+    const { grantId } = await createKey(person)
+    const controls = { spending_controls: { beneficiary_ids: ['ben_01h455vb4pex5vsknk084sn02q'] } }
+    const answer = await person.api.patch(`${path}/${grantId}`, controls)
+    expect([answer.status, answer.body.details.field]).toEqual([404, 'spending_controls.beneficiary_ids'])
+  })
+
+  test('lets only a person raise or remove the total of a job; a key may lower it', async () => {
+    const root = await manager(person)
+    const child = await createKey(root, { spending_controls: { total_limit_minor: '100' } })
+    const change = (api: Api, total_limit_minor: string | null) =>
+      api.patch(`${path}/${child.grantId}`, { spending_controls: { total_limit_minor } })
+    for (const total of ['101', null]) {
+      const refused = await change(root.api, total)
+      expect([refused.status, refused.body.error]).toEqual([403, 'forbidden'])
+    }
+    expect((await change(root.api, '90')).status).toBe(200)
+    expect((await change(person.api, '200')).body.spending_controls).toMatchObject({ total_limit_minor: '200' })
+  })
+
   test.each([
     [{ spending_controls: { payment_types: [] } }, 'spending_controls.payment_types'],
     [
       { spending_controls: { per_payment_limit_minor: '3', daily_limit_minor: '2' } },
       'spending_controls.per_payment_limit_minor',
     ],
-    [{ spending_controls: { beneficiary_ids: ['ben_01h455vb4pex5vsknk084sn02q'] } }, 'spending_controls.beneficiary_ids'],
     [{ frozen: 'yes' }, 'frozen'],
     [{ permissions: ['account.manage'] }, 'permissions'],
     [{ expires_at: '2030-01-01T00:00:00Z' }, 'expires_at'],

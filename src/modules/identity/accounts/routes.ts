@@ -12,7 +12,7 @@ import type { HistoryFilter } from '../../../ledger/history.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Parts } from '../../parts.ts'
-import { readZones } from '../../workspaces/queries.ts'
+import { readOwnZones, readZones } from '../../workspaces/queries.ts'
 import { administerAccount, closeOwnAccount } from '../administer.ts'
 import { listIdentities, presentIdentity } from '../identities/queries.ts'
 import {
@@ -57,7 +57,9 @@ export const registerAccounts = (app: App, deps: Parts): void => {
       const rows = { owner, read, idOf: (row: NamedEntry) => row.id, present: (all: readonly NamedEntry[]) => all.map(present) }
       return reply.send(await readPage(deps, request, rows))
     }
-    const columns = historyColumns(await readZones(deps.db, principal.workspace), deps.config.CURRENCY)
+    const isOwn = request.routeOptions.config.permission === 'account.read'
+    const zones = await (isOwn ? readOwnZones(deps.db, principal) : readZones(deps.db, principal.workspace))
+    const columns = historyColumns(zones, deps.config.CURRENCY)
     return sendCsv(request, reply, 'history', columns, async (page) =>
       (await read(page)).map((row) => ({ id: row.id, shown: present(row) })),
     )

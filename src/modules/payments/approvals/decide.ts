@@ -61,16 +61,20 @@ const lastDecision = (record: LockedApproval): ErrorDetails => {
   return last ? { decided_by: formatId('account', last.accountId), decided_at: isoTime(last.decidedAt) } : {}
 }
 
-/** The record if the same decision stands, undefined if it can be made, reversed or repeated with proof. Throws if it is too late. */
-const repeatedDecision = (record: LockedApproval, choice: DecideInput['decision'], { accountId, proof }: Decider) => {
-  const { approval } = record
-  const isPending = approval.status === 'pending'
-  const own = currentDecisions(record).find((earlier) => earlier.accountId === accountId)
-  if (own && own.decision === choice) return isPending && proof && !isCountedDecision(record, own) ? undefined : record
-  if (isPending) return undefined
-  const last = lastDecision(record)
+const ownDecision = (record: LockedApproval, accountId: Uuid) =>
+  currentDecisions(record).find((earlier) => earlier.accountId === accountId)
+
+/** Whether the same decision stands, so that nothing is left to do. With proof it can be repeated until it counts. */
+const isRepeated = (record: LockedApproval, choice: DecideInput['decision'], { accountId, proof }: Decider): boolean => {
+  const own = ownDecision(record, accountId)
+  return own?.decision === choice && (record.approval.status !== 'pending' || !proof || isCountedDecision(record, own))
+}
+
+const refuseLate = (record: LockedApproval, accountId: Uuid): void => {
+  const { status } = record.approval
+  if (status === 'pending') return
+  const [own, last] = [ownDecision(record, accountId), lastDecision(record)]
   if (own) throw conflict('You have already decided differently.', 'decided', { your_decision: own.decision, ...last })
-  const { status } = approval
   throw conflict(`The approval is ${status}.`, status === 'expired' ? 'expired' : 'decided', { status, ...last })
 }
 
@@ -208,11 +212,12 @@ const decide = async (tx: Tx, record: LockedApproval, input: DecideInput, decide
   const { accountId, actor, originGrantId, stop, proof } = decider
   const { decision: choice, reason = null } = input
   if (await sharesOrigin(tx, record, originGrantId)) throw new Refusal('separation_of_duties')
+  // A client that lost the answer learns that it decided, even if a freeze or a policy would stop the decision now.
+  if (isRepeated(record, choice, decider)) return record
   if (choice === 'approve' && stop) throw stop
   await requireNamed(tx, record, accountId)
   if (proof && 'problem' in proof) return refuseProof(tx, record, actor, wrongPasskey(proof.problem))
-  const repeated = repeatedDecision(record, choice, decider)
-  if (repeated) return repeated
+  refuseLate(record, accountId)
   if (record.approval.expiresAt <= tx.at) {
     await expireApproval(tx, record)
     throw new CommitThenThrow(conflict('The approval has expired.', 'expired', { status: 'expired' }))

@@ -107,7 +107,7 @@ export const cancelPayment = async (tx: Tx, principal: Principal, id: Uuid): Pro
   await requireOwnLineage(tx, principal, payment.grantId)
   if (payment.status === 'cancelled') return payment
   if (payment.batchId && isWaiting(payment.status))
-    throw conflict('This payment is an item of a batch, which is approved and cancelled as a whole.', 'status', {
+    throw conflict('This payment is an item of a batch, which is approved and cancelled as a whole.', 'batch_item', {
       status: payment.status,
       batch_id: formatId('payment_batch', payment.batchId),
     })

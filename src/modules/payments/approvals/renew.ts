@@ -135,7 +135,10 @@ const endAwaiting = (
     await lockAccount(tx, accountId)
     const record = await lockApproval(tx, id)
     const until = record?.approval.nameAwaitedUntil ?? null
-    if (record?.approval.status === 'pending' && until !== null && until <= tx.at) await renewBatch(tx, rails, record, true)
+    if (record?.approval.status !== 'pending' || until === null || until > tx.at) return
+    await renewBatch(tx, rails, record, true)
+    // Also if no name is known yet and the text stays: a reader must not wait and lock again.
+    updateRow(tx, approvals, { id }, { nameAwaitedUntil: null })
   })
 
 /**

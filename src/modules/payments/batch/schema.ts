@@ -170,14 +170,18 @@ export const PaymentBatch = z
   })
 export type PaymentBatch = z.output<typeof PaymentBatch>
 
+const BatchWarnings = z
+  .array(z.object({ code: z.enum(['columns_ignored']), message: z.string() }))
+  .describe('Warnings about the whole batch, such as ignored CSV columns. New codes may be added.')
+
+export const CreatedPaymentBatch = PaymentBatch.extend({ warnings: BatchWarnings }).meta({ id: 'CreatedPaymentBatch' })
+
 export const PaymentBatchPreview = PaymentBatch.pick({ items_count: true, total_minor: true, fees_minor: true, currency: true })
   .extend({
     status: z.enum(['scheduled', 'pending_approval', 'processing']).describe('The status that the batch would have.'),
     required_approvals: z.number().int(),
     new_payees_count: z.number().int().describe('The number of beneficiaries that would be created.'),
-    warnings: z
-      .array(z.object({ code: z.enum(['columns_ignored']), message: z.string() }))
-      .describe('Warnings about the whole batch, such as ignored CSV columns. New codes may be added.'),
+    warnings: BatchWarnings,
     items: z.array(
       z.object({
         index: z.number().int(),

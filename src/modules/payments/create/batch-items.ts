@@ -11,11 +11,9 @@ import { ensureBeneficiaries, refusalOfDestination } from '../../beneficiaries/p
 import type { CreateBeneficiary } from '../../beneficiaries/schema.ts'
 import type { CreationDeps } from '../../beneficiaries/service.ts'
 import type { BatchItem } from '../batch/schema.ts'
-import type { BatchRequest } from '../request.ts'
+import type { BatchRequest, Fault } from '../request.ts'
 import type { CreatePayment } from '../schema.ts'
 import { confirmDuplicates, type ItemContext } from './preconditions.ts'
-
-export type Fault = { index: number; refusal: Refusal }
 
 /** Errors that concern the whole request, regardless of its items. */
 const wholeRequestCodes: ReadonlySet<ErrorCode> = new Set([
@@ -142,6 +140,7 @@ export const refusalForItems = (
     'Nothing was created.',
   ]
   return new Refusal(code ?? defaultCode, {
+    cause: itemFaults,
     message: sentences.join(' '),
     details: {
       ...funds,

@@ -21,23 +21,15 @@ export type ComposedBatch = {
 export const presentPreview = (
   { batch, accepted, lines }: ComposedBatch,
   items: readonly KnownItem[],
-  { rows, ignored }: Pick<BatchRequest, 'rows' | 'ignored'>,
+  request: Pick<BatchRequest, 'rows' | 'warnings'>,
 ): PaymentBatchPreview => {
-  const rowAt = (index: number) => rows?.[index] ?? null
+  const rowAt = (index: number) => request.rows?.[index] ?? null
   const created = new Set(items.flatMap(({ isNew, input }) => (isNew ? [input.beneficiary_id] : [])))
   return shownPreview(batch, {
     fees_minor: formatMinor(batch.feesMinor ?? 0n),
     required_approvals: Math.max(0, ...accepted.map(({ decision }) => decision.requiredApprovals)),
     new_payees_count: created.size,
-    warnings:
-      ignored.length > 0
-        ? [
-            {
-              code: 'columns_ignored',
-              message: `These columns say nothing about whom or how much, and are left out: ${ignored.join(', ')}.`,
-            },
-          ]
-        : [],
+    warnings: request.warnings,
     items: accepted.map(({ payment, decision }, index) => {
       const isNew = created.has(payment.beneficiaryId)
       const same = decision.warnings.find((warning) => warning.code === 'possible_duplicate')

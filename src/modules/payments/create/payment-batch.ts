@@ -25,8 +25,8 @@ import { refusalOfRepeated } from '../batch/again.ts'
 import { leafVersion, rootOfLeaves } from '../batch/leaf-rules.ts'
 import { presentBatch } from '../batch/queries.ts'
 import { approversUnder } from '../evaluation/context.ts'
-import type { BatchQueue, BatchRequest, CreatedPayment, DecisionParts, Refusals } from '../request.ts'
-import { type Fault, formFaults, itemsById, type KnownItem, namesPayees, refusalForItems, resolveItems } from './batch-items.ts'
+import type { BatchQueue, BatchRequest, CreatedPayment, DecisionParts, Fault, Refusals } from '../request.ts'
+import { formFaults, itemsById, type KnownItem, namesPayees, refusalForItems, resolveItems } from './batch-items.ts'
 import { lineOf, type PayeeRow, payeesOf } from './batch-lines.ts'
 import { type ComposedBatch, presentPreview } from './batch-preview.ts'
 import type { Accepted, DecisionRequest } from './decide.ts'
@@ -163,9 +163,11 @@ const writeBatch = async (
   { decisionState }: BatchState,
   principal: Principal,
   decided: DecidedBatch,
+  request: BatchRequest,
 ): Promise<string> => {
   const { batch, accepted, lines, nonce, needs } = decided
-  const snapshot = presentBatch({ batch, counts: { [accepted[0]?.payment.status ?? 'processing']: accepted.length } })
+  const data = presentBatch({ batch, counts: { [accepted[0]?.payment.status ?? 'processing']: accepted.length } })
+  const snapshot = { ...data, warnings: request.warnings }
   insertRow(tx, paymentBatches, { ...batch, snapshot })
   const written = await mapInChunks(accepted, (one) => serialize(one, principal))
   await writePayments(tx, deps, written, decisionState.state)
@@ -180,7 +182,7 @@ const writeBatch = async (
       merkle_root: batch.merkleRoot,
     },
   })
-  tx.defer(appendEvents(tx, [{ type: 'payment_batch.created', accountId, workspaceId, data: snapshot }]))
+  tx.defer(appendEvents(tx, [{ type: 'payment_batch.created', accountId, workspaceId, data }]))
   const [first] = accepted
   if (first && needs) await requestBatchApproval(tx, deps, { principal, batch, payment: first.payment, needs, nonce, lines })
   return JSON.stringify(snapshot)
@@ -237,7 +239,7 @@ const createBatch = (tx: Tx, deps: DecisionParts, request: BatchRequest): Promis
       }
       const text = request.dryRun
         ? JSON.stringify(presentPreview(decided, state.items, request))
-        : await writeBatch(tx, deps, state, principal, decided)
+        : await writeBatch(tx, deps, state, principal, decided, request)
       return { id: decided.batch.id, text, usedBy: keyUserOf(principal) }
     },
     write: async () => undefined,

@@ -86,17 +86,16 @@ export const checkBalance = (
   if (available >= required) return
   const fee =
     feeMinor === 0n ? '' : ` of ${displayAmount(amountMinor, currency)} and its fee of ${displayAmount(feeMinor, currency)}`
+  const maySee = maySeeBalance(principal)
   throw new Refusal('insufficient_funds', {
-    ...(maySeeBalance(principal) && {
-      message: `The available balance, ${displayAmount(available, currency)}, does not cover this payment${fee}.`,
-      details: {
-        amount_minor: formatMinor(amountMinor),
-        fee_minor: formatMinor(feeMinor),
-        required_minor: formatMinor(required),
-        available_minor: formatMinor(available),
-        requested_minor: formatMinor(amountMinor),
-      },
-    }),
+    message: `The available balance${maySee ? `, ${displayAmount(available, currency)},` : ''} does not cover this payment${fee}.`,
+    details: {
+      amount_minor: formatMinor(amountMinor),
+      fee_minor: formatMinor(feeMinor),
+      required_minor: formatMinor(required),
+      ...(maySee && { available_minor: formatMinor(available) }),
+      requested_minor: formatMinor(amountMinor),
+    },
   })
 }
 

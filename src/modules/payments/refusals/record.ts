@@ -8,7 +8,7 @@ import { prepareRemoval, prune } from '../../../db/prune.ts'
 import { selectAmong } from '../../../db/select-rows.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { paymentRefusals } from '../../../db/tables/payment-refusals.ts'
-import { errorRow, isErrorCode } from '../../../errors/catalogue.ts'
+import { type ErrorCode, errorRow } from '../../../errors/catalogue.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { daysAfter } from '../../../lib/clock.ts'
 import { Refusal } from '../../../lib/errors.ts'
@@ -19,7 +19,7 @@ import { findBeneficiaries } from '../../beneficiaries/queries.ts'
 import type { Parts } from '../../parts.ts'
 import { withoutTrace } from '../../policies/present.ts'
 import type { Decision } from '../../policies/schema.ts'
-import type { RefusableRequest, Refusals } from '../request.ts'
+import type { Fault, RefusableRequest, Refusals } from '../request.ts'
 import { presentRefusal, type RefusalRecord, type RefusalRow } from './queries.ts'
 
 /** Maximum refusals recorded in 24 hours for a grant, or for a person without a grant. */
@@ -38,7 +38,7 @@ const isByTheRules = (status: number): boolean => status === 402 || status === 4
 /** Data of a refusal. `beneficiaryId` is as requested: it may be missing or belong to another tenant. */
 type RefusalFields = Omit<RefusalRow, 'id' | 'createdAt'>
 type RefusedItem = { beneficiary_id?: Uuid | undefined; account_reference?: string | null | undefined; amount_minor: Minor }
-type ItemError = { index?: number; error: string; message: string; decision?: Decision | undefined }
+type ItemError = { error: ErrorCode; message: string; decision?: Decision | undefined }
 
 const refusalFieldsOf = (
   { workspace, accountId, grant, origin }: Principal,
@@ -68,16 +68,16 @@ const refusalsIn = (request: RefusableRequest, refusal: Refusal): RefusalFields[
     return [refusalFieldsOf(principal, request.input, { error, message, decision: details?.decision as Decision | undefined })]
   if (request.dryRun) return []
   const { items } = request.input
-  const faults = (details?.items ?? []) as readonly ItemError[]
+  const faults = (refusal.cause ?? []) as readonly Fault[]
   if (faults.length === 0) {
     const total = items.reduce((sum, entry) => sum + ('item' in entry ? entry.item.amount_minor : 0n), 0n)
     return [refusalFieldsOf(principal, { amount_minor: total }, { error, message })]
   }
-  // An item's fault has no reason, so every conflict of an item counts.
-  return faults.flatMap(({ index = -1, error, message }) => {
+  return faults.flatMap(({ index, refusal: { code, status, message } }) => {
     const entry = items[index]
-    if (!entry || !('item' in entry) || !isErrorCode(error) || !isByTheRules(errorRow(error).status)) return []
-    return [refusalFieldsOf(principal, entry.item, { error, message })]
+    return entry && 'item' in entry && isByTheRules(status)
+      ? [refusalFieldsOf(principal, entry.item, { error: code, message })]
+      : []
   })
 }
 
