@@ -35,7 +35,7 @@ const addressHashOf = ({ config, derivations }: Reading, rail: DepositRail): Buf
 const findRegistration = selectRow('deposit_registrations.by_rail', depositRegistrations, ['rail'])
 
 /** `problem`: what the provider did not register. `step`: what a person must still do there. */
-export type Registered = { problem: string | null; step: string | null }
+type Registered = { problem: string | null; step: string | null }
 
 /** Registers the callback URLs. URLs that the provider kept count as ours unless others were registered before. */
 export const registerDeposits = async (deps: Parts, rail: DepositRail): Promise<Registered> => {

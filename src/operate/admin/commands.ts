@@ -11,7 +11,7 @@ import { upkeepCommands } from './upkeep.ts'
 
 /** `as`: the name that the operator gives, if any. */
 export type ConsoleCommand = { needsConsole: true; as: string | undefined; run: (at: Console) => Promise<unknown> }
-export type ReadCommand = ConsoleCommand | { needsConsole: false; run: () => Promise<unknown> }
+type ReadCommand = ConsoleCommand | { needsConsole: false; run: () => Promise<unknown> }
 
 /** In the order in which the usage lists them. */
 const entries: [string, Command][] = Object.entries({
