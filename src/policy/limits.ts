@@ -41,7 +41,7 @@ export const presentUsage = ({ dayMinor, monthMinor, totalMinor }: Usage) => ({
   total_minor: formatMinor(totalMinor),
 })
 
-/** What may still be spent under all limits together. Null: unlimited. */
+/** Amounts that may still be spent under all limits together. Null: unlimited. */
 export type Headroom = {
   perPaymentMinor: Minor | null
   todayMinor: Minor | null

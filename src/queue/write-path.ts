@@ -48,13 +48,13 @@ const answer = async <Caller, Answer>(
   keys: OpenKeys<Answer, Caller>,
   { once, admit }: Pick<WriteRequest<Caller>, 'once' | 'admit'>,
   caller: Caller,
-  work: () => Answer | Refusal | Promise<Answer | Refusal>,
+  work: (tx: Tx) => Answer | Refusal | Promise<Answer | Refusal>,
 ): Promise<Answered<Answer> | Refusal> => {
   const firstAnswer = keys.find(once, caller, tx.at)
   if (firstAnswer !== undefined) return firstAnswer instanceof Refusal ? firstAnswer : { answer: firstAnswer, replayed: true }
   const refused = catchRefusal(() => admit?.(caller, tx.at))
   if (refused instanceof Refusal) return refused
-  const answered = await work()
+  const answered = await work(tx)
   if (answered instanceof Refusal) return answered
   keys.use(once, answered)
   return { answer: answered, replayed: false }

@@ -1,5 +1,5 @@
-import { and, eq } from 'drizzle-orm'
-import { inTx, statement } from '../../../db/client.ts'
+import { and, eq, sql } from 'drizzle-orm'
+import { inTx } from '../../../db/client.ts'
 import { insertOnce, prepareWrite } from '../../../db/prepare-write.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import { pushNotifications } from '../../../db/tables/push.ts'
@@ -36,10 +36,16 @@ const writeDone = prepareWrite('approvals.notices_sent', { id: 'uuid', status: '
 )
 
 /** Keeps the row that a page shows for each person. The others served only to withdraw the notifications. */
-const forgetBrowsers = statement('push_notices.forget')`
-  delete from push_notices n where n.approval_id = $1 and (n.account_id is null or exists (select from push_notices earlier
-     where earlier.approval_id = n.approval_id and earlier.account_id = n.account_id
-       and (earlier.requested_at, earlier.subscription_id) < (n.requested_at, n.subscription_id)))`
+const forgetBrowsers = prepareWrite('push_notices.forget', { approvalId: 'uuid' }, (orm, param) =>
+  orm.delete(pushNotifications).where(
+    and(
+      eq(pushNotifications.approvalId, param.approvalId),
+      sql`(${pushNotifications.accountId} is null or exists (select from push_notices earlier
+        where earlier.approval_id = ${pushNotifications.approvalId} and earlier.account_id = ${pushNotifications.accountId}
+          and (earlier.requested_at, earlier.subscription_id) < (${pushNotifications.requestedAt}, ${pushNotifications.subscriptionId})))`,
+    ),
+  ),
+)
 
 const longestSeconds = 28 * 86_400
 
@@ -154,7 +160,7 @@ const notify = async (deps: NotifyDeps, id: Uuid): Promise<void> => {
     if (sender) pushed = await pushRequest(sender, record, to, facts)
   } else {
     if (sender) await withdraw(sender, id, await notifiedSubscriptions(deps.db, deps, id))
-    await deps.db.query(forgetBrowsers, [id])
+    await deps.db.run(forgetBrowsers, { approvalId: id })
   }
   const half = halfwayToExpiry(record)
   const next = status === 'pending' && half > clock.now() ? half : null
