@@ -130,6 +130,16 @@ export const lostAuthority = (d: string, p: string): string =>
      when ${d}.via = 'mandate' and ${mandateIsRevoked(p)} then 'mandate'
    end`
 
+/** Whether the grant that linked the wallet of payment `p`'s mandate is frozen. The mandate approves nothing meanwhile. */
+const mandateIsHeld = (p: string): string =>
+  `coalesce((select ${grantIsFrozen('linker')} from intent_mandates m
+     join identities i on i.provider = 'wallet' and i.account_id = m.account_id and i.subject_key = lower(m.signer)
+     join grants linker on linker.id = i.linked_by_grant_id where m.id = ${p}.mandate_id), false)`
+
+/** Whether approval `d` counts for payment `p` now: it has lost no authority, for good or for the time of a freeze. */
+export const isCounted = (d: string, p: string): string =>
+  `(${lostAuthority(d, p)} is null and (${d}.via <> 'mandate' or not ${mandateIsHeld(p)}))`
+
 /** Each account's latest decision on an approval, unless it was voided. A decision counts while `lostAuthority` is null. */
 export const currentDecisions = (approval: string): string =>
   `(select latest.* from (
@@ -154,8 +164,6 @@ export const mayStillBeSent = (p: string, at: string): string =>
        from accounts r left join grants g on g.id = ${p}.grant_id where r.id = ${p}.initiator_account_id)
      and (select h.status = 'active' and h.payments_enabled from workspaces w join accounts h on h.id = ${balanceAccountSql('w')} where w.id = ${p}.workspace_id)
      and ${payeeIsPayable(p)}
-     and (${p}.mandate_id is null or not ${mandateIsRevoked(p)} and not coalesce((select ${grantIsFrozen('linker')} from intent_mandates m
-       join identities i on i.provider = 'wallet' and i.account_id = m.account_id and i.subject_key = lower(m.signer)
-       join grants linker on linker.id = i.linked_by_grant_id where m.id = ${p}.mandate_id), false))
+     and (${p}.mandate_id is null or not ${mandateIsRevoked(p)} and (${p}.approval_id is not null or not ${mandateIsHeld(p)}))
      and (${p}.approval_id is null or (select count(*) >= max(a.required_approvals) from approvals a cross join lateral ${currentDecisions('a.id')} as d
-       where a.id = ${p}.approval_id and d.decision = 'approve' and (a.approval_proof <> 'signature' or ${isSigned('d')}) and ${lostAuthority('d', p)} is null)))`
+       where a.id = ${p}.approval_id and d.decision = 'approve' and (a.approval_proof <> 'signature' or ${isSigned('d')}) and ${isCounted('d', p)})))`

@@ -295,4 +295,32 @@ describe('a payment whose send is recorded', () => {
     await service.settle()
     expect((await scene.paymentOf(of, payment)).status).toBe('succeeded')
   })
+
+  test('is sent under a mandate whose wallet a frozen key linked, if a person approved it', async () => {
+    const of = await scene.team(1)
+    const key = await createKey(of.owner, { permissions: ['account.manage', 'account.read'] })
+    const mandate = await createMandate(service, (await scene.link(key.api)).wallet, { max_total_minor: '1000000' })
+    answered(await of.owner.api.patch(`/v1/accounts/me/grants/${key.grantId}`, { frozen: true }))
+    const terms = { beneficiary_id: of.beneficiary, amount_minor, mandate_id: mandate.id }
+    const payment = answered(await of.owner.api.post('/v1/payments', terms), 201)
+    expect(payment.status).toBe('pending_approval')
+    answered(await scene.decide((await scene.join(of)).api, payment))
+    const before = orders()
+    await service.settle()
+    expect((await scene.paymentOf(of, payment)).status).toBe('succeeded')
+    expect(orders()).toBe(before + 1)
+  })
+
+  test('is not sent by the approval of a mandate whose wallet a frozen key linked, beside that of a person', async () => {
+    const of = await scene.team(2)
+    const approver = await scene.join(of)
+    const key = await createKey(of.owner, { permissions: ['account.manage', 'account.read'] })
+    const mandate = await createMandate(service, (await scene.link(key.api)).wallet, { max_total_minor: '1000000' })
+    const terms = { beneficiary_id: of.beneficiary, amount_minor, mandate_id: mandate.id }
+    const payment = answered(await of.owner.api.post('/v1/payments', terms), 201)
+    expect(await scene.approvalOf(of, payment)).toMatchObject({ status: 'pending', approvals_given: 1 })
+    answered(await scene.decide(approver.api, payment))
+    await stopRecorded(async () => answered(await of.owner.api.patch(`/v1/accounts/me/grants/${key.grantId}`, { frozen: true })))
+    await isNeverSent(of, payment)
+  })
 })

@@ -36,13 +36,15 @@ export type SendSource = Pick<AttemptRecord, 'kind' | 'rail'>
 export type Recorded = { outgoing: Outgoing; order: Order }
 
 const claimRightToSend = statement('attempts.claim')`
-  update rail_attempts a set state = 'sending', next_check_at = x.until, sender_id = x.sender, fingerprint = x.fingerprint, updated_at = $5
-   from unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::bytea[]) as x(id, until, sender, fingerprint)
-   where a.id = x.id and a.state = any($7::text[]) and a.created_at > $6 and $8 = (select ${serverSql})
-     and not exists (select from rail_pauses r where r.rail = a.rail)
-     and case a.kind when 'payment' then (select p.status = 'processing' and ${mayStillBeSent('p', '$5')} from payments p where p.id = a.subject_id)
-       else (select status from topups where id = a.subject_id) = 'pending' end
-   returning a.id`
+  with here as materialized (select $8 = (${serverSql}) as "isTrusted"), claimed as (
+     update rail_attempts a set state = 'sending', next_check_at = x.until, sender_id = x.sender, fingerprint = x.fingerprint, updated_at = $5
+     from unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::bytea[]) as x(id, until, sender, fingerprint)
+     where a.id = x.id and a.state = any($7::text[]) and a.created_at > $6 and (select "isTrusted" from here)
+       and not exists (select from rail_pauses r where r.rail = a.rail)
+       and case a.kind when 'payment' then (select p.status = 'processing' and ${mayStillBeSent('p', '$5')} from payments p where p.id = a.subject_id)
+         else (select status from topups where id = a.subject_id) = 'pending' end
+     returning a.id)
+   select array(select id from claimed) as ids, "isTrusted" from here`
 
 const maxInStatement = 256
 
@@ -53,17 +55,17 @@ const createSendClaimer = (deps: Parts) =>
       const server = deps.lossDetection.trusted()
       if (server === undefined) return claims.map(() => false)
       const at = deps.clock.now()
-      const rows = await deps.db.query<{ id: Uuid }>(claimRightToSend, [
+      const [row] = await deps.db.query<{ ids: Uuid[]; isTrusted: boolean }>(claimRightToSend, [
         ...fieldsOf(claims, 'id', 'until', 'sender', 'fingerprint'),
         at,
         secondsAfter(at, -claimWithinSeconds),
         statesBefore('attempt', 'sending'),
         server,
       ])
-      const claimed = new Set(rows.map(({ id }) => id))
+      const claimed = new Set(row?.ids)
       deps.db.recoveryPoint.track('sent', [...claimed])
-      // A missing claim may mean that another database server answered.
-      if (claimed.size < claims.length) deps.lossDetection.doubt()
+      // Another database server answered.
+      if (!row?.isTrusted) deps.lossDetection.doubt()
       return claims.map(({ id }) => claimed.has(id))
     },
     maxInFlight: 2,

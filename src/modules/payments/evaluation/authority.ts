@@ -2,8 +2,8 @@ import {
   currentDecisions,
   grantBehind,
   isContractSigned,
+  isCounted,
   isSigned,
-  lostAuthority,
   mayStillRequest,
   requesterStop,
 } from '../../../auth/authority-sql.ts'
@@ -51,7 +51,7 @@ const authorityStatement = statement('payments.authority', 'record')`
        select array_agg(d.account_id) as approvers, array_agg(d.account_id) filter (where ${isSigned('d')}) as signers,
          array_agg(d.id) filter (where ${isContractSigned('d')}) as contract_decisions,
          array_agg(d.account_id) filter (where ${isContractSigned('d')}) as contract_signers
-       from ${currentDecisions('a.id')} as d where d.decision = 'approve' and ${lostAuthority('d', 'p')} is null) as given
+       from ${currentDecisions('a.id')} as d where d.decision = 'approve' and ${isCounted('d', 'p')}) as given
    where p.id = any($1::uuid[])`
 
 /** Reads the current authority behind payments. Lock the owning accounts before acting on it: most changes of authority do. */
