@@ -44,10 +44,10 @@ type WorkerOptions = {
 export const createWorkerRunner = ({ worker, logger, longestPauseMs = 60_000, onFailure }: WorkerOptions) => {
   const underWay = new Map<string, { tenant: string; done: Promise<unknown> }>()
   const failed = new Map<string, { failures: number; until: number }>()
-  /** A row that is still due fails again soon after its pause. Any other was processed elsewhere, so its failures are forgotten. */
+  /** A row that still fails does so again after its pause or lease, of at most five minutes. Any other was processed elsewhere. */
   const backingOff = (): string[] => {
     const now = performance.now()
-    for (const [key, { until }] of failed) if (longestPauseMs > 0 && until + longestPauseMs < now) failed.delete(key)
+    for (const [key, { until }] of failed) if (longestPauseMs > 0 && until + 15 * longestPauseMs < now) failed.delete(key)
     return [...failed].flatMap(([key, { until }]) => (until > now ? [key] : []))
   }
   let woken = false
