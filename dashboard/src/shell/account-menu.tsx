@@ -7,7 +7,9 @@ import { initials, moneyText, shortAddress, statusText } from '../lib/words.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Menu, MenuItem } from '../ui/menu.tsx'
 import { useOtherLanguage } from './own-language.ts'
-import { useSession, useSignOut, useSwitchWorkspace } from './session.tsx'
+import { useSession } from './session.tsx'
+import { useSignOut } from './sign-out.ts'
+import { useSwitchWorkspace } from './workspace-switch.ts'
 
 export const nameOf = (account: Schemas['AccountWithIdentities']): string => {
   const wallet = account.identities.find(({ provider }) => provider === 'wallet')

@@ -22,8 +22,9 @@ import { AccountMenu, WorkspaceMenu } from './account-menu.tsx'
 import { BottomBar } from './bottom-bar.tsx'
 import { ConnectionBar } from './connection-bar.tsx'
 import { BackupSignInLink, isCurrent, type NavItem, useNav } from './nav-items.tsx'
+import { useOpenIn } from './open-in.ts'
 import { PushOffer } from './push-offer.tsx'
-import { permissionsOf, useOpenIn, useSession } from './session.tsx'
+import { permissionsOf, useSession } from './session.tsx'
 import { SandboxBadge } from './single-page.tsx'
 
 const Palette = lazyPart(async () => (await import('../palette/palette.tsx')).Palette, EarlyPalette)

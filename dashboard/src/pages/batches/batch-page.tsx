@@ -19,7 +19,8 @@ import {
   statusCount,
   statusText,
 } from '../../lib/words.ts'
-import { LoadState, useSession } from '../../shell/session.tsx'
+import { LoadState } from '../../shell/load-state.tsx'
+import { useSession } from '../../shell/session.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
