@@ -46,7 +46,7 @@ const knowingly = new Set([
   'request_log.trim reads all of request_log: an index of seven days, six times an hour',
   'reconciliation.booked reads all of payments: once for each statement that a provider sends, a few a day',
   'reconciliation.fees reads all of payments: once a day, for each provider whose balances are compared',
-  'reconciliation.left_to_operator reads all of reconciliation_differences: once for each line that proves a failed payment as paid',
+  'balance_queries.prune reads all of balance_queries: once an hour, at most a few queries for each number and day',
   'audit.last_seal_before reads all of audit_seals: from the newest back to the instant, which is at most minutes ago',
   'sessions.prune reads all of dashboard_tokens: with the rows of sessions',
   'oauth.prune_unused_clients reads all of oauth_grants: in parts, six times an hour, with the rows of oauth_clients',
