@@ -14,11 +14,11 @@ const sizeOf = (files: readonly Source[]): { lines: number; nodes: number } => {
 
 /** A feature pays for its code with code that goes. A commit that raises a ceiling says for what. */
 const ceilings = {
-  // 66,700 before readers looked for what can be deleted, on 1 December 2026. 66,100 before nine readers read every file and about
-  // 120 defects were corrected the same day: turns of queues by tenant, evidence of statements, losses, separations, dry runs.
-  'src/': { lines: 67_250, nodes: 457_200 },
-  // 21,600 before the same reading: failed requests shown as such, lists read to their end, files split by what they show.
-  'dashboard/src/': { lines: 21_950, nodes: 153_700 },
+  // 67,250 before seven readers compared every promise with the code on 1 December 2026. About 90 defects were corrected: stops that
+  // hold until the first byte, refused balance queries, bounds and pruning, refusals during a freeze, one rail beside another.
+  'src/': { lines: 67_550, nodes: 459_400 },
+  // 21,950 before the same reading: copies that fail, every key that works, searches that fail; six files split by what they show.
+  'dashboard/src/': { lines: 22_200, nodes: 154_300 },
 }
 
 describe('the size', () => {

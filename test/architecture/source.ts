@@ -35,4 +35,6 @@ export const readSources = (): Source[] => read(join(root, 'src'), '**/*.ts').fi
 
 /** Everything that runs outside tests, by paths from the root. Generated files are left out. */
 export const readProgram = (): Source[] =>
-  read(root, '{src,scripts,client/src,dashboard/src}/**/*.{ts,tsx}').filter(({ path }) => path !== 'client/src/api-types.generated.ts')
+  read(root, '{src,scripts,client/src,dashboard/src}/**/*.{ts,tsx}').filter(
+    ({ path }) => path !== 'client/src/api-types.generated.ts',
+  )

@@ -48,6 +48,7 @@ const knowingly = new Set([
   'reconciliation.fees reads all of payments: once a day, for each provider whose balances are compared',
   'balance_queries.prune reads all of balance_queries: once an hour, at most a few queries for each number and day',
   'audit.last_seal_before reads all of audit_seals: from the newest back to the instant, which is at most minutes ago',
+  'balance_queries.prune reads all of balance_queries: a few rows for each day, once an hour',
   'sessions.prune reads all of dashboard_tokens: with the rows of sessions',
   'oauth.prune_unused_clients reads all of oauth_grants: in parts, six times an hour, with the rows of oauth_clients',
   'oauth.prune_lapsed_clients reads all of oauth_grants: in parts, six times an hour, with the rows of oauth_clients',

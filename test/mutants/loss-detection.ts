@@ -187,7 +187,7 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a right that was not given raises no doubt about the server',
     file: 'src/modules/sending/send.ts',
-    find: '      if (claimed.size < claims.length) deps.lossDetection.doubt()\n',
+    find: '      if (!row?.isTrusted) deps.lossDetection.doubt()\n',
     replace: '',
     suite: 'test/rails-flows/attempts.test.ts',
   },

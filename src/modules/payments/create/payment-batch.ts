@@ -161,13 +161,12 @@ const writeBatch = async (
   tx: Tx,
   deps: DecisionParts,
   { decisionState }: BatchState,
-  principal: Principal,
   decided: DecidedBatch,
-  request: BatchRequest,
+  { principal, warnings }: { principal: Principal; warnings: BatchRequest['warnings'] },
 ): Promise<string> => {
   const { batch, accepted, lines, nonce, needs } = decided
   const data = presentBatch({ batch, counts: { [accepted[0]?.payment.status ?? 'processing']: accepted.length } })
-  const snapshot = { ...data, warnings: request.warnings }
+  const snapshot = { ...data, warnings }
   insertRow(tx, paymentBatches, { ...batch, snapshot })
   const written = await mapInChunks(accepted, (one) => serialize(one, principal))
   await writePayments(tx, deps, written, decisionState.state)
@@ -239,7 +238,7 @@ const createBatch = (tx: Tx, deps: DecisionParts, request: BatchRequest): Promis
       }
       const text = request.dryRun
         ? JSON.stringify(presentPreview(decided, state.items, request))
-        : await writeBatch(tx, deps, state, principal, decided, request)
+        : await writeBatch(tx, deps, state, decided, { principal, warnings: request.warnings })
       return { id: decided.batch.id, text, usedBy: keyUserOf(principal) }
     },
     write: async () => undefined,
