@@ -3427,8 +3427,8 @@ export interface components {
       updated_at: string
       /** When the record reached its final status; null until then. */
       completed_at: string | null
-      /** Warnings about the whole batch, such as ignored CSV columns. New codes may be added. */
-      warnings: {
+      /** Warnings about the whole batch. Absent if release 0.4.0 or earlier created it. */
+      warnings?: {
         /** The code of the warning. */
         code: "columns_ignored"
         /** The text of the warning, for people. */

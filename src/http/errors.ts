@@ -3,9 +3,10 @@ import { effectivePermissions, type Permission, permissions, undelegable } from 
 import type { Principal } from '../auth/principal.ts'
 import { describeError, sqlState, translateDatabaseError } from '../db/errors.ts'
 import { errorRow } from '../errors/catalogue.ts'
-import { invalidAt, invalidFields, Refusal } from '../lib/errors.ts'
+import { catchRefusal, invalidAt, invalidFields, Refusal } from '../lib/errors.ts'
 import { quoted } from '../lib/text.ts'
 import { type App, metadataPath } from './app-type.ts'
+import { checkEligibility } from './authorize.ts'
 import { refusalAnswer, retryHeader } from './envelope.ts'
 import { undeclaredDetails } from './error-details.ts'
 import { createNotFoundAnswer } from './not-found.ts'
@@ -110,6 +111,13 @@ const inWorkspace = (refusal: Refusal, { caller, routeOptions: { config, schema,
   return new Refusal(code, { message: `There is no such resource in the workspace ${quoted(caller.workspace.name)}.` })
 }
 
+/** A freeze is named before a mistake in the request, also where it is otherwise checked under the locks. */
+const freezeFirst = (refusal: Refusal, request: FastifyRequest): Refusal => {
+  const { caller, routeOptions } = request
+  if (refusal.status !== 400 || !caller || !routeOptions.config.recordsRefusals) return refusal
+  return catchRefusal(() => checkEligibility(request, caller)) ?? refusal
+}
+
 /** The only function that turns thrown values into responses. `addExisting` adds the state of records that a refusal names. */
 export const registerErrors = (app: App, addExisting: (refusal: Refusal, caller: Principal | null) => Promise<Refusal>): void => {
   app.decorateRequest('refusal', null)
@@ -117,7 +125,7 @@ export const registerErrors = (app: App, addExisting: (refusal: Refusal, caller:
   app.setErrorHandler(async (error, request, reply) => {
     const refusal = toRefusal(error, request)
     if (refusal && refusal.status < 500) {
-      const completed = await addExisting(refusal, request.caller).catch((failure: unknown) => {
+      const completed = await addExisting(freezeFirst(refusal, request), request.caller).catch((failure: unknown) => {
         request.log.warn(describeError(failure), 'the records that a refusal names could not be read')
         return refusal
       })

@@ -21,8 +21,10 @@ const kinds: Readonly<Record<string, string>> = {
 /** Names a value to send only if the field's own checks accept it. A long number may be a destination, which no error repeats. */
 const notText = (input: unknown, field: unknown): string => {
   const text = String(input)
-  if (mayBeAccount(text)) return 'must be a string: send it in quotes, with its leading zeros if it has any'
-  return field instanceof z.ZodType && !field.safeParse(text).success ? 'must be a string' : `must be a string: send "${text}"`
+  if (field instanceof z.ZodType && !field.safeParse(text).success) return 'must be a string'
+  return mayBeAccount(text)
+    ? 'must be a string: send it in quotes, with its leading zeros if it has any'
+    : `must be a string: send "${text}"`
 }
 
 const wrongType = (expected: string, input: unknown, field: unknown): string => {

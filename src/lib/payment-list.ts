@@ -167,7 +167,8 @@ const readTotal = (
   const sum = amounts.reduce((total, amount) => total + BigInt(amount ?? 0), 0n)
   if (!filled.some((cell) => totalWords.test(cell))) return { isTotal: filled.length === 1 && text !== '' && stated === sum }
   if (text === '' || stated === sum || amounts.includes(undefined)) return { isTotal: true }
-  const problem = `row ${row.number} is a total of "${text.slice(0, 40)}", and the rows above it are ${displayAmount(sum, currency)} in all: rows are missing, or are too many`
+  const shown = mayBeAccount(text, maxAmountDigits) ? '' : ` of "${text.slice(0, 40)}"`
+  const problem = `row ${row.number} is a total${shown}, and the rows above it are ${displayAmount(sum, currency)} in all: rows are missing, or are too many`
   return { isTotal: true, problem }
 }
 

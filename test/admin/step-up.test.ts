@@ -32,6 +32,7 @@ test("an administrator's act needs a proof from the last ten minutes; reading ne
   minutes(9)
   expect((await freeze(admin.api)).status).toBe(200)
   minutes(1)
+  service.clock.advance(1)
   const refused = await freeze(admin.api, 'active')
   expect([refused.status, refused.body]).toMatchObject([
     403,

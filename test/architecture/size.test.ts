@@ -16,9 +16,9 @@ const sizeOf = (files: readonly Source[]): { lines: number; nodes: number } => {
 const ceilings = {
   // 67,250 before seven readers compared every promise with the code on 1 December 2026. About 90 defects were corrected: stops that
   // hold until the first byte, refused balance queries, bounds and pruning, refusals during a freeze, one rail beside another.
-  'src/': { lines: 67_550, nodes: 459_400 },
+  'src/': { lines: 67_550, nodes: 459_700 },
   // 21,950 before the same reading: copies that fail, every key that works, searches that fail; six files split by what they show.
-  'dashboard/src/': { lines: 22_200, nodes: 154_300 },
+  'dashboard/src/': { lines: 22_200, nodes: 154_600 },
 }
 
 describe('the size', () => {

@@ -235,6 +235,7 @@ describe('the shape', () => {
     ['a phone of a top-up as a number', () => topup({ phone_number: 254722000999 }), 400, 'invalid_request', 'phone_number: must be a string: send it in quotes, with its leading zeros if it has any', 'phone_number'],
     ['an account number as the code of a bank', () => payee({ payment_rail: 'PESALINK', destination: '990102030405', bank_code: '990102030405' }), 400, 'invalid_request', /^bank_code: is not the code of a bank that can be paid/, 'bank_code'],
     ['an id as a number', () => payment({ beneficiary_id: 5 }), 400, 'invalid_request', 'beneficiary_id: must be an id that begins with ben_', 'beneficiary_id'],
+    ['a long code as a number', () => payment({ purpose_code: 12345 }), 400, 'invalid_request', 'purpose_code: must be a string', 'purpose_code'],
     ['a code as a number', () => payment({ purpose_code: 5 }), 400, 'invalid_request', 'purpose_code: must be a string', 'purpose_code'],
     ['a field in camel case', () => payment({ accountReference: 'A1' }), 400, 'invalid_request', 'accountReference: is not a known field; did you mean "account_reference"?', 'accountReference'],
     ['a description', () => payment({ description: 'Eggs' }), 400, 'invalid_request', 'description: is not a known field; did you mean "narrative"?', 'description'],

@@ -127,10 +127,7 @@ describe('consent', () => {
   test("to another tenant's beneficiary is refused like one that does not exist", async () => {
     const id = await requestConsent(person, client, newPkce())
     const controls = { beneficiary_ids: ['ben_01h455vb4pex5vsknk084sn02q'] }
-    expect(refusal(await decide(person, id, { decision: 'approve', spending_controls: controls }))).toEqual([
-      400,
-      'invalid_request',
-    ])
+    expect(refusal(await decide(person, id, { decision: 'approve', spending_controls: controls }))).toEqual([404, 'not_found'])
   })
 
   test('is given once', async () => {

@@ -106,6 +106,7 @@ test('no error repeats a phone or account number, in whichever column it is', as
       'Name,Bank,Bank code,Account,Amount\r\nAchieng,Equity,110722000999,01,900\r\n',
       'Name,Phone,Amount,Currency\r\nAchieng,0722000101,900,0722000999\r\n',
       'Achieng,0722000999,900\r\nBaraka,0722000999,900\r\n',
+      'Name,Phone,Amount\r\nAchieng,0722000101,900\r\nTotal,,0722000999\r\n',
     ].map((text) =>
       person.api.post('/v1/payment-batches', undefined, { raw: Buffer.from(text), headers: { 'content-type': 'text/csv' } }),
     ),

@@ -268,7 +268,7 @@ describe('money and the rules that guard it have one home', () => {
       }
     // A grant is bound to its workspace. A stranger's header has no effect.
     for (const api of [key.api, child.api, agent.api])
-      expect((await api.post('/v1/payments', { beneficiary_id: theirs, amount_minor: '10000' }, inTeam)).status).toBe(403)
+      expect((await api.post('/v1/payments', { beneficiary_id: theirs, amount_minor: '10000' }, inTeam)).status).toBe(404)
     expect((await outsider.api.get('/v1/workspaces/current', inTeam)).status).toBe(404)
     // A mandate covers a workspace only if its signer is the owning account.
     const foreign = await sendMandate(

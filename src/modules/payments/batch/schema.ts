@@ -174,7 +174,9 @@ const BatchWarnings = z
   .array(z.object({ code: z.enum(['columns_ignored']), message: z.string() }))
   .describe('Warnings about the whole batch, such as ignored CSV columns. New codes may be added.')
 
-export const CreatedPaymentBatch = PaymentBatch.extend({ warnings: BatchWarnings }).meta({ id: 'CreatedPaymentBatch' })
+export const CreatedPaymentBatch = PaymentBatch.extend({
+  warnings: BatchWarnings.optional().describe('Warnings about the whole batch. Absent if release 0.4.0 or earlier created it.'),
+}).meta({ id: 'CreatedPaymentBatch' })
 
 export const PaymentBatchPreview = PaymentBatch.pick({ items_count: true, total_minor: true, fees_minor: true, currency: true })
   .extend({
