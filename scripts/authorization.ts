@@ -168,7 +168,8 @@ const reasons: Readonly<Record<string, string>> = {
   'api_keys.rotate': descendantsOnly,
   'admin.create_adjustment': 'An administrator cannot create an adjustment for their own account.',
   'admin.confirm_adjustment': 'A second administrator must confirm it, and cannot do so for their own account.',
-  'admin.reject_adjustment': 'Any administrator can reject it, even the one who created it, except another administrator’s for their own account.',
+  'admin.reject_adjustment':
+    'Any administrator can reject it, even the one who created it, except another administrator’s for their own account.',
   'approvals.decide':
     'Not the initiator if duties are separated. Never a credential of the lineage that initiated the payment, a session that began with a wallet linked by that lineage, or a key created in such a session.',
   'policies.confirm_change': 'Not the requester. The roles of both must be older than the policy, or than 24 hours.',

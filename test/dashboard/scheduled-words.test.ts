@@ -52,7 +52,9 @@ describe('the approval of what is scheduled', () => {
   ] as const)('says when %s is sent, and never that it is on its way', (_, of) => {
     expect(effectOfChoice('approve', [of()])).toMatch(day)
     expect(effectOfChoice('approve', [of()])).toMatch(/^It is sent .* Until then it can be cancelled\.$/)
-    expect(effectOfChoice('approve', [of({ required: 2 })])).toMatch(/^It needs another approval after yours, before it is due .*10:00/)
+    expect(effectOfChoice('approve', [of({ required: 2 })])).toMatch(
+      /^It needs another approval after yours, before it is due .*10:00/,
+    )
     expect(effectOfChoice('reject', [of()])).toBe('It won’t be sent. No money is held for it yet.')
     expect(decidedWords(of({ status: 'approved' }))).toMatch(/^Approved: .* is scheduled for .*10:00/)
   })
