@@ -41,7 +41,7 @@ const request = async <T>(url: string, init: RequestInit, { timeoutMs = tokenTim
   try {
     const response = await fetch(url, { ...init, signal: signal ? AbortSignal.any([signal, patience]) : patience }).catch(
       (error: unknown) => {
-        throw noAnswer(error, url)
+        throw noAnswer(error, new URL(url).origin)
       },
     )
     return await answerOf<T>(response)

@@ -637,7 +637,6 @@ describe('with an API key', () => {
       ['batch', 'list.csv', '--key', 'an order', '--period', '2026-03'],
       ['keys', 'revoke', 'key_1', '--overlap', '60'],
       ['payees', 'constructor'],
-      ['listen', '--forward', 'http://localhost:1', '--undelivered', 'file', '--replay', '--events', 'payment.*'],
       ['completion', 'bash', 'zsh'],
     ]) {
       const run = payments(args, { PAYMENTS_API_KEY: 'none' })

@@ -12,7 +12,11 @@ import { growDatabase } from './grown.ts'
 const rows = Number(process.env.GROWN_ROWS ?? '5000')
 const maxBlocks = 2_000
 /** Sweeps that read everything. Few policy changes wait: a person requested each, and it waits a day. */
-const readsAllThatWaits = new Map([['policies.complete.spending_policies', 2 * rows]])
+const readsAllThatWaits = new Map([
+  ['policies.complete.spending_policies', 2 * rows],
+  // Once an hour, for each ended send log.
+  ['send_logs.prune', 2 * rows],
+])
 
 let database: TestDatabase
 let client: pg.Client

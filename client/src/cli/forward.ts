@@ -114,7 +114,6 @@ export const forward = async (terminal: Terminal): Promise<void> => {
   const secret = known ?? newSecret()
   signingKeyOf(secret)
   if (values.replay) {
-    if (values.events !== undefined) throw new UsageError('--replay sends all undelivered events: omit --events.')
     if (file === undefined) throw new UsageError('Name the file: --undelivered FILE, or --state FILE')
     if (known === undefined) say(`Events are signed with ${secret}`)
     if (!(await replay(file, { forwardTo, secret, signal, say }))) process.exitCode = 4
