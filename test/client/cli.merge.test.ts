@@ -121,18 +121,21 @@ describe('payments login', () => {
     expect([await after.ended, after.err()]).toEqual([exit.usage, expect.stringMatching(/payments login/)])
   })
 
-  test('replaces an earlier login, and revokes its access', async () => {
+  test('replaces an earlier login, under whose access payments may wait: it lasts, and the command says so', async () => {
     const file = join(folder, 'twice.json')
     const login = async () => {
       const run = payments(['login', '--scope', 'payment.read'], { PAYMENTS_LOGIN_FILE: file })
       const [, code] = await run.waitForOutput(/compare the code: (\S+)/)
       expect((await person.api.post(`/v1/oauth/device/${code}/decision`, { decision: 'approve' })).status).toBe(200)
       expect(await run.ended, run.err()).toBe(exit.done)
-      return JSON.parse(await readFile(file, 'utf8')).tokens.accessToken as string
+      const { accessToken } = JSON.parse(await readFile(file, 'utf8')).tokens
+      return { accessToken: accessToken as string, said: run.out() + run.err() }
     }
-    const tokens = [await login(), await login()]
+    const [first, second] = [await login(), await login()]
     const read = async (bearer: string) => (await service.api.get('/v1/payments', { bearer })).status
-    expect(await Promise.all(tokens.map(read))).toEqual([401, 200])
+    expect(await Promise.all([first, second].map(({ accessToken }) => read(accessToken)))).toEqual([200, 200])
+    expect(first.said).not.toContain('earlier login')
+    expect(second.said).toContain('The access of the earlier login lasts.')
   })
 })
 

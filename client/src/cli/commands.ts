@@ -67,12 +67,8 @@ const login = async (terminal: Terminal): Promise<void> => {
   })
   terminal.say(`Logged in to ${baseUrl} with: ${made.tokens.scope}`)
   if (terminal.env.PAYMENTS_API_KEY) terminal.say('PAYMENTS_API_KEY is set: commands use that key, not this login.')
-  // Nobody would hold the replaced tokens, and their access would last.
-  if (replaced)
-    await revokeLogin(replaced).catch((error: unknown) => {
-      const why = error instanceof Error ? error.message : String(error)
-      terminal.say(`The access of the earlier login is not revoked (${why}). Revoke it at ${replaced.baseUrl}.`)
-    })
+  // Not revoked: that would cancel the payments that wait under the earlier access, and end the keys made with it.
+  if (replaced) terminal.say(`The access of the earlier login lasts. Revoke it at ${replaced.baseUrl} if nothing waits under it.`)
 }
 
 const logout = async (terminal: Terminal): Promise<void> => {
@@ -140,7 +136,7 @@ export const commands: Readonly<Record<string, Command>> = {
   login: {
     arguments: '[--url URL] [--scope "payment.create payment.read …"]',
     summary:
-      'Authorizes this machine in a browser, where you choose its limits. Replaces an earlier login, whose access is revoked.',
+      'Authorizes this machine in a browser, where you choose its limits. The access of an earlier login lasts until you revoke it.',
     run: login,
   },
   logout: { arguments: '', summary: 'Revokes the access of this machine.', run: logout },
